@@ -1,1 +1,12 @@
-//! tcpwin
+//! tcpwin: what limits every TCP connection of a host, what lifting the limit gives, and who must act.
+//!
+//! In flow order: a `source` gives [`observation::Observation`]s, `connection` folds them into
+//! [`connection::interval::Interval`]s, `classify` makes [`classify::Verdict`]s of those, and the exits read the
+//! [`snapshot::Snapshot`].
+
+pub mod classify;
+pub mod connection;
+pub mod observation;
+pub mod snapshot;
+pub mod source;
+pub mod units;

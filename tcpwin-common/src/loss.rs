@@ -21,7 +21,13 @@ pub const LOSS_COUNT: usize = 5;
 
 impl Loss {
     /// All causes, in the order of their index.
-    pub const ALL: [Self; LOSS_COUNT] = [Self::RingFull, Self::NoSlot, Self::MapFull, Self::UnknownSocket, Self::Undecoded];
+    pub const ALL: [Self; LOSS_COUNT] = [
+        Self::RingFull,
+        Self::NoSlot,
+        Self::MapFull,
+        Self::UnknownSocket,
+        Self::Undecoded,
+    ];
 
     /// The name on metrics and screens.
     #[must_use]

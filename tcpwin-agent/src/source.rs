@@ -1,0 +1,131 @@
+//! Where observations come from. Every source gives the same [`Observation`]s, each with the signals it has.
+
+use crate::observation::{Key, Observation};
+use crate::units::Instant;
+
+pub mod ebpf;
+pub mod sock_diag;
+
+/// What happened to sockets since the last poll.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Update {
+    /// The socket as it is now. The first one of a key is its opening.
+    Observed(Observation),
+    /// The socket closed; these are its final totals.
+    Closed(Observation),
+    /// A segment was sent again.
+    Retransmit {
+        /// Which socket.
+        key: Key,
+        /// When.
+        at: Instant,
+        /// Which mechanism sent it.
+        kind: RetransmitKind,
+        /// How many segments.
+        segments: u32,
+    },
+    /// The congestion window falls.
+    CwndFall {
+        /// Which socket.
+        key: Key,
+        /// When.
+        at: Instant,
+        /// Before, segments.
+        cwnd: u32,
+        /// Slow-start threshold now, segments.
+        ssthresh: u32,
+        /// By a timeout (CA_Loss), not by fast recovery.
+        by_timeout: bool,
+    },
+    /// A reset was sent or received.
+    Reset {
+        /// Which socket.
+        key: Key,
+        /// When.
+        at: Instant,
+        /// By this host.
+        sent: bool,
+    },
+}
+
+/// What sent a segment again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the field's own terms")]
+pub enum RetransmitKind {
+    Fast,
+    Rto,
+    Tlp,
+    SynAck,
+}
+
+/// A count of something that could not be kept, by cause.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LossCount {
+    /// Cause, as on the metric.
+    pub cause: &'static str,
+    /// Since the start.
+    pub count: u64,
+}
+
+/// A hook and whether it is in place.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+pub struct HookState {
+    /// Kernel name of the hook.
+    pub hook: String,
+    /// Why it is missing and what is lost; `None` when attached.
+    pub missing: Option<String>,
+}
+
+/// Cost of the probes since the start, where the kernel keeps it (`bpf_stats`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProbeCost {
+    /// Runs of all programs.
+    pub runs: u64,
+    /// Time in all programs, ns.
+    pub run_ns: u64,
+}
+
+/// Errors of a source while it runs.
+#[derive(Debug, thiserror::Error)]
+pub enum SourceError {
+    /// A system call failed; the source goes on with the next poll.
+    #[error("{operation}: {cause}")]
+    Io {
+        /// What was being done.
+        operation: &'static str,
+        /// What the kernel said.
+        cause: std::io::Error,
+    },
+}
+
+/// A source of observations. Owned by the daemon's one loop.
+pub trait Source: Send {
+    /// Name, as `--source` takes it.
+    fn name(&self) -> &'static str;
+
+    /// Hands over everything that changed since the last call, in the order it happened per socket. A socket that
+    /// went quiet is handed over once more so that its last figures are final.
+    ///
+    /// # Errors
+    /// When the kernel refuses a read; what was handed over before stays right.
+    fn poll(&mut self, now: Instant, sink: &mut dyn FnMut(Update)) -> Result<(), SourceError>;
+
+    /// Hands over what happened at once (openings, closings, retransmits …) without reading live sockets: cheap, often.
+    ///
+    /// # Errors
+    /// As [`Source::poll`].
+    fn drain(&mut self, now: Instant, sink: &mut dyn FnMut(Update)) -> Result<(), SourceError>;
+
+    /// Says that somebody listens to single events (`trace`): retransmits and cwnd falls are then told one by one.
+    fn want_events(&mut self, wanted: bool);
+
+    /// What was lost, by cause.
+    fn losses(&self) -> Vec<LossCount>;
+
+    /// The hooks, attached or missing.
+    fn hooks(&self) -> Vec<HookState>;
+
+    /// Probe cost where known.
+    fn probe_cost(&self) -> Option<ProbeCost>;
+}

@@ -1,0 +1,1 @@
+//! The fallback: netlink sock_diag.
