@@ -83,8 +83,16 @@ impl NetnsError {
 /// # Errors
 /// When `/proc` is not there.
 pub fn own() -> io::Result<u32> {
-    number(&fs::read_link("/proc/thread-self/ns/net")?)
-        .ok_or_else(|| io::Error::other("/proc/thread-self/ns/net does not name a network namespace"))
+    inum(Path::new("/proc/thread-self/ns/net"))
+}
+
+/// The number of the namespace that a `/proc/PID/ns/net` leads to.
+///
+/// # Errors
+/// When the process is gone, or may not be looked at.
+pub fn inum(door: &Path) -> io::Result<u32> {
+    number(&fs::read_link(door)?)
+        .ok_or_else(|| io::Error::other(format!("{} does not name a network namespace", door.display())))
 }
 
 /// All namespaces that can be found now. Costs one `readlink` a process.
