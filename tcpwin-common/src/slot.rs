@@ -51,7 +51,7 @@ pub const USERLOCK_RCVBUF: u8 = 2;
 pub struct Budget {
     /// Nanoseconds spent in each state, by `BUDGET_*`. The interval since [`Slot::last_ns`] is not in it yet.
     pub ns: [u64; BUDGET_STATES],
-    /// Integral of outstanding bytes over the time of each state, in byte-microseconds.
+    /// Integral of outstanding bytes over the time of each state, in bytes × 1,024 ns.
     pub flight: [u64; BUDGET_STATES],
 }
 
@@ -85,7 +85,7 @@ pub struct Counters {
     pub retrans_rto: u32,
     /// Tail-loss probes that resent data.
     pub retrans_tlp: u32,
-    /// SYN-ACKs (and SYNs) sent again.
+    /// SYNs sent again.
     pub retrans_syn: u32,
     /// Entries into recovery or loss (`tcp_set_ca_state` to CA_Recovery or CA_Loss).
     pub cwnd_falls: u32,
@@ -183,8 +183,8 @@ pub struct Gauges {
     pub pacing_status: u8,
     /// `nonagle` of tcp_sock: bit 0 TCP_NODELAY, bit 1 TCP_CORK.
     pub nonagle: u8,
-    /// Keeps the record a multiple of eight.
-    pub pad: [u8; 4],
+    /// Low half of `icsk_ca_ops`: tells that [`Identity::ca_name`] must be read again.
+    pub ca_ops: u32,
 }
 
 /// What a socket is and whose it is.
@@ -253,6 +253,30 @@ pub struct Slot {
     pub gauges: Gauges,
     /// Addresses and owner.
     pub identity: Identity,
+}
+
+impl Slot {
+    /// Nothing known.
+    pub const EMPTY: Self = Self {
+        record: 0,
+        index: 0,
+        cookie: 0,
+        last_ns: 0,
+        gauges_ns: 0,
+        opened_ns: 0,
+        last_send_ns: 0,
+        last_data_ns: 0,
+        budget_state: 0,
+        outstanding: 0,
+        // SAFETY: integers only: all zeroes is a value of each.
+        budget: unsafe { core::mem::zeroed() },
+        // SAFETY: as above.
+        counters: unsafe { core::mem::zeroed() },
+        // SAFETY: as above.
+        gauges: unsafe { core::mem::zeroed() },
+        // SAFETY: as above.
+        identity: unsafe { core::mem::zeroed() },
+    };
 }
 
 const _: () = assert!(size_of::<Budget>() == 96);
