@@ -105,6 +105,8 @@ pub struct Counters {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gauges {
+    /// `icsk_ca_ops` as an address: tells the programs that [`Identity::ca_name`] must be read again.
+    pub ca_ops: u64,
     /// `sk_pacing_rate`, bytes per second; all ones when there is none.
     pub pacing_rate: u64,
     /// `sk_max_pacing_rate` (SO_MAX_PACING_RATE), bytes per second; all ones when unset.
@@ -183,8 +185,8 @@ pub struct Gauges {
     pub pacing_status: u8,
     /// `nonagle` of tcp_sock: bit 0 TCP_NODELAY, bit 1 TCP_CORK.
     pub nonagle: u8,
-    /// Low half of `icsk_ca_ops`: tells that [`Identity::ca_name`] must be read again.
-    pub ca_ops: u32,
+    /// Keeps the record a multiple of eight.
+    pub pad: [u8; 4],
 }
 
 /// What a socket is and whose it is.
@@ -281,9 +283,9 @@ impl Slot {
 
 const _: () = assert!(size_of::<Budget>() == 96);
 const _: () = assert!(size_of::<Counters>() == 112);
-const _: () = assert!(size_of::<Gauges>() == 136);
+const _: () = assert!(size_of::<Gauges>() == 144);
 const _: () = assert!(size_of::<Identity>() == 88);
-const _: () = assert!(size_of::<Slot>() == 64 + 96 + 112 + 136 + 88);
+const _: () = assert!(size_of::<Slot>() == 64 + 96 + 112 + 144 + 88);
 const _: () = assert!(align_of::<Slot>() == 8);
 
 #[cfg(feature = "user")]

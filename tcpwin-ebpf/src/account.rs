@@ -86,7 +86,7 @@ pub fn copy_gauges(slot: &mut Slot, socket: Socket, sequence: Sequence, blocked:
 pub fn copy_gauges_now(slot: &mut Slot, socket: Socket, sequence: Sequence, blocked: bool, now: u64) {
     slot.gauges_ns = now;
     socket.copy_gauges(&mut slot.gauges, sequence, blocked);
-    slot.gauges.ca_ops = socket.copy_ca_name(&mut slot.identity, slot.gauges.ca_ops);
+    socket.copy_ca_name(&mut slot.identity, &mut slot.gauges.ca_ops);
 }
 
 /// Brings everything that is a copy up to now: at seeding, at close, and when the agent asks for a quiet socket's last figures.

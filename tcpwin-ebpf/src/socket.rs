@@ -310,16 +310,15 @@ impl Socket {
         to.flags = flags;
     }
 
-    /// Copies the congestion control's name if it is another than `known` (low half of `icsk_ca_ops`), and gives the new mark.
+    /// Copies the congestion control's name if it is another than at the last copy.
     #[inline(always)]
-    pub fn copy_ca_name(self, to: &mut Identity, known: u32) -> u32 {
+    pub fn copy_ca_name(self, to: &mut Identity, known: &mut u64) {
         let ops = follow!(self.tcp, icsk_ca_ops);
-        let mark = ops as u64 as u32;
-        if mark != known && !ops.is_null() {
+        if ops as u64 != *known && !ops.is_null() {
+            *known = ops as u64;
             // SAFETY: a helper that checks the address itself.
             let _ = unsafe { bpf_probe_read_kernel_buf(ops.add((offset!(ca_name) & 0xf_ffff) as usize), &mut to.ca_name) };
         }
-        mark
     }
 
     /// Copies addresses, ports and namespace. Ports are given up at close: what is zero by then is left as it was.
