@@ -248,6 +248,8 @@ pub struct Summary {
     pub retransmits: Retransmits,
     /// Segments retransmitted whose kind the source cannot tell.
     pub retransmits_unknown: u64,
+    /// SYN-ACKs and SYNs retransmitted.
+    pub retransmits_syn: u64,
     /// Resets sent.
     pub resets_sent: u64,
     /// Resets received.

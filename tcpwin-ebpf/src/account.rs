@@ -3,7 +3,9 @@
 //! `tcp_probe` fires before an ACK is applied, so what it sees held until now; a send ends the state left behind by the last
 //! event. Time since the last event is thus added at the next one, and the agent adds the open interval when it reads.
 
-use tcpwin_common::{BUDGET_APP, BUDGET_CWND, BUDGET_IDLE, BUDGET_PACING, BUDGET_RWND, BUDGET_SNDBUF, BUDGET_STATES, Slot};
+use tcpwin_common::{
+    BUDGET_APP, BUDGET_CWND, BUDGET_IDLE, BUDGET_PACING, BUDGET_RWND, BUDGET_SNDBUF, BUDGET_STATES, Slot,
+};
 
 use crate::{
     global::gauges_every_ns,
@@ -32,7 +34,10 @@ pub fn state(socket: Socket, sequence: Sequence, blocked: bool) -> usize {
     }
     let mss = socket.mss();
     // Room in the peer's window, never less than nothing: a peer may shrink it.
-    let room = sequence.snd_una.wrapping_add(socket.snd_wnd()).wrapping_sub(sequence.snd_nxt) as i32;
+    let room = sequence
+        .snd_una
+        .wrapping_add(socket.snd_wnd())
+        .wrapping_sub(sequence.snd_nxt) as i32;
     let least = if (unsent as u32) < mss { unsent } else { mss as i32 };
     if room < least {
         return BUDGET_RWND;

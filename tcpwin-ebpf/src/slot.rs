@@ -2,7 +2,10 @@
 
 use aya_ebpf::{
     bindings::{BPF_ANY, BPF_RB_NO_WAKEUP},
-    helpers::{bpf_get_current_comm, bpf_get_current_pid_tgid, bpf_ktime_get_ns, generated::bpf_get_current_cgroup_id},
+    helpers::{
+        bpf_get_current_comm, bpf_get_current_pid_tgid, bpf_ktime_get_ns,
+        generated::bpf_get_current_cgroup_id,
+    },
 };
 use tcpwin_common::{BUDGET_IDLE, Event, Loss, RECORD_CLOSE, RECORD_OPEN, Slot};
 
@@ -87,20 +90,36 @@ pub fn set_owner(slot: &mut Slot) {
 /// Tells the agent that the socket opened.
 #[inline(always)]
 pub fn announce(slot: &Slot, now: u64) {
-    let event = Event { record: RECORD_OPEN, at_ns: now, ..event_of(slot) };
+    let event = Event {
+        record: RECORD_OPEN,
+        at_ns: now,
+        ..event_of(slot)
+    };
     send(&event);
 }
 
 /// An event of this socket, to be filled in.
 #[inline(always)]
 pub fn event_of(slot: &Slot) -> Event {
-    Event { record: 0, index: slot.index, cookie: slot.cookie, at_ns: 0, netns: slot.identity.netns, a: 0, b: 0, c: 0 }
+    Event {
+        record: 0,
+        index: slot.index,
+        cookie: slot.cookie,
+        at_ns: 0,
+        netns: slot.identity.netns,
+        a: 0,
+        b: 0,
+        c: 0,
+    }
 }
 
 /// Puts an event in the ring, or counts it as lost.
 #[inline(always)]
 pub fn send(event: &Event) {
-    if EVENTS.output::<Event>(event, u64::from(BPF_RB_NO_WAKEUP)).is_err() {
+    if EVENTS
+        .output::<Event>(event, u64::from(BPF_RB_NO_WAKEUP))
+        .is_err()
+    {
         lost(Loss::RingFull);
     }
 }
@@ -109,7 +128,10 @@ pub fn send(event: &Event) {
 #[inline(always)]
 pub fn release(sk: *const u8, slot: &mut Slot) {
     slot.record = RECORD_CLOSE;
-    if EVENTS.output::<Slot>(&*slot, u64::from(BPF_RB_NO_WAKEUP)).is_err() {
+    if EVENTS
+        .output::<Slot>(&*slot, u64::from(BPF_RB_NO_WAKEUP))
+        .is_err()
+    {
         lost(Loss::RingFull);
     }
     let index = slot.index;

@@ -9,8 +9,8 @@ use aya_ebpf::helpers::{
     generated::{bpf_get_socket_cookie, bpf_skc_to_tcp_sock},
 };
 use tcpwin_common::{
-    FLAG_CWND_LIMITED, FLAG_NOSPACE, FLAG_RATE_APP_LIMITED, FLAG_SYN_DATA, FLAG_SYN_DATA_ACKED, FLAG_SYN_FASTOPEN, Gauges, Identity,
-    OFFSET_MISSING,
+    FLAG_CWND_LIMITED, FLAG_NOSPACE, FLAG_RATE_APP_LIMITED, FLAG_SYN_DATA, FLAG_SYN_DATA_ACKED,
+    FLAG_SYN_FASTOPEN, Gauges, Identity, OFFSET_MISSING,
 };
 
 use crate::global::{OFFSETS, have_cookie_helper};
@@ -52,7 +52,13 @@ macro_rules! load {
 macro_rules! follow {
     ($base:expr, $field:ident) => {{
         // SAFETY: as in `load!`.
-        unsafe { read_volatile($base.add((offset!($field) & 0xf_ffff) as usize).cast::<*const u8>()) }
+        unsafe {
+            read_volatile(
+                $base
+                    .add((offset!($field) & 0xf_ffff) as usize)
+                    .cast::<*const u8>(),
+            )
+        }
     }};
 }
 
@@ -66,7 +72,11 @@ macro_rules! bits {
             let width = packed >> 24;
             // SAFETY: as in `load!`.
             let byte = unsafe { read_volatile($base.add((packed & 0xf_ffff) as usize)) };
-            if width == 0 { byte } else { (byte >> (packed >> 20 & 7)) & ((1u8 << width) - 1) }
+            if width == 0 {
+                byte
+            } else {
+                (byte >> (packed >> 20 & 7)) & ((1u8 << width) - 1)
+            }
         }
     }};
 }
@@ -107,7 +117,9 @@ impl Socket {
             return None;
         }
         // SAFETY: the verifier checks that `sk` is a BTF pointer.
-        let tcp = unsafe { bpf_skc_to_tcp_sock(sk.cast_mut().cast()) }.cast::<u8>().cast_const();
+        let tcp = unsafe { bpf_skc_to_tcp_sock(sk.cast_mut().cast()) }
+            .cast::<u8>()
+            .cast_const();
         (!tcp.is_null()).then_some(Self { tcp })
     }
 
@@ -255,7 +267,8 @@ impl Socket {
         to.rttvar_us = load!(tcp, mdev_us: u32) >> 2;
         // struct minmax: window of { u32 t, v } samples, the first is the minimum.
         // SAFETY: as in `load!`; `v` follows `t` (include/linux/win_minmax.h).
-        to.min_rtt_us = unsafe { read_volatile(tcp.add((offset!(rtt_min) & 0xf_ffff) as usize + 4).cast::<u32>()) };
+        to.min_rtt_us =
+            unsafe { read_volatile(tcp.add((offset!(rtt_min) & 0xf_ffff) as usize + 4).cast::<u32>()) };
         to.cwnd = self.cwnd();
         to.ssthresh = self.ssthresh();
         to.cwnd_clamp = load!(tcp, snd_cwnd_clamp: u32);
@@ -317,7 +330,9 @@ impl Socket {
         if ops as u64 != *known && !ops.is_null() {
             *known = ops as u64;
             // SAFETY: a helper that checks the address itself.
-            let _ = unsafe { bpf_probe_read_kernel_buf(ops.add((offset!(ca_name) & 0xf_ffff) as usize), &mut to.ca_name) };
+            let _ = unsafe {
+                bpf_probe_read_kernel_buf(ops.add((offset!(ca_name) & 0xf_ffff) as usize), &mut to.ca_name)
+            };
         }
     }
 
@@ -333,8 +348,14 @@ impl Socket {
             let mut peer = [0u8; 16];
             // SAFETY: helpers that check the addresses themselves.
             unsafe {
-                let _ = bpf_probe_read_kernel_buf(tcp.add((offset!(skc_v6_rcv_saddr) & 0xf_ffff) as usize), &mut local);
-                let _ = bpf_probe_read_kernel_buf(tcp.add((offset!(skc_v6_daddr) & 0xf_ffff) as usize), &mut peer);
+                let _ = bpf_probe_read_kernel_buf(
+                    tcp.add((offset!(skc_v6_rcv_saddr) & 0xf_ffff) as usize),
+                    &mut local,
+                );
+                let _ = bpf_probe_read_kernel_buf(
+                    tcp.add((offset!(skc_v6_daddr) & 0xf_ffff) as usize),
+                    &mut peer,
+                );
             }
             to.local = local;
             to.peer = peer;
@@ -365,7 +386,13 @@ impl Segment {
     pub fn from_skb(skb: *const u8) -> Self {
         let cb = offset!(skb_cb);
         // SAFETY: the verifier allows any access within `cb`.
-        let word = |packed: u32| unsafe { read_volatile(skb.add(((cb + packed) & 0xf_ffff) as usize).cast::<u32>()) };
-        Self { seq: word(offset!(cb_seq)), end_seq: word(offset!(cb_end_seq)), ack_seq: word(offset!(cb_ack_seq)) }
+        let word = |packed: u32| unsafe {
+            read_volatile(skb.add(((cb + packed) & 0xf_ffff) as usize).cast::<u32>())
+        };
+        Self {
+            seq: word(offset!(cb_seq)),
+            end_seq: word(offset!(cb_end_seq)),
+            ack_seq: word(offset!(cb_ack_seq)),
+        }
     }
 }

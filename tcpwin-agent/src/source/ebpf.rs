@@ -70,8 +70,15 @@ impl EbpfSource {
     }
 
     fn high_water(&self) -> usize {
-        let Ok(by_cpu) = self.high_water.get(&0, 0) else { return self.slots.len() };
-        by_cpu.iter().copied().max().unwrap_or(0).min(self.slots.len() as u32) as usize
+        let Ok(by_cpu) = self.high_water.get(&0, 0) else {
+            return self.slots.len();
+        };
+        by_cpu
+            .iter()
+            .copied()
+            .max()
+            .unwrap_or(0)
+            .min(self.slots.len() as u32) as usize
     }
 
     fn count(&self, index: u32) -> u64 {
@@ -97,7 +104,9 @@ impl EbpfSource {
                     continue;
                 }
             }
-            let Some(slot) = self.slots.copy(index) else { continue };
+            let Some(slot) = self.slots.copy(index) else {
+                continue;
+            };
             self.seen[index] = Seen {
                 cookie: slot.cookie,
                 netns: slot.identity.netns,
@@ -106,7 +115,13 @@ impl EbpfSource {
             };
             if before.cookie != 0 && before.cookie != slot.cookie {
                 // Its closing record was lost.
-                sink(Update::Vanished { key: Key { cookie: before.cookie, netns: before.netns }, at: now });
+                sink(Update::Vanished {
+                    key: Key {
+                        cookie: before.cookie,
+                        netns: before.netns,
+                    },
+                    at: now,
+                });
             }
             match decode::observation(&slot, now) {
                 Some(observation) => sink(Update::Observed(observation)),
@@ -128,7 +143,11 @@ impl EbpfSource {
             }
             self.seen[index].unsettled = false;
             self.seen[index].stamp = stamp;
-            if let Some(observation) = self.slots.copy(index).and_then(|slot| decode::observation(&slot, now)) {
+            if let Some(observation) = self
+                .slots
+                .copy(index)
+                .and_then(|slot| decode::observation(&slot, now))
+            {
                 sink(Update::Observed(observation));
             }
         }
@@ -171,9 +190,17 @@ impl Source for EbpfSource {
                 continue;
             }
             match decode::event(bytes) {
-                Some(event @ Event { record: tcpwin_common::RECORD_OPEN, .. }) => {
+                Some(
+                    event @ Event {
+                        record: tcpwin_common::RECORD_OPEN,
+                        ..
+                    },
+                ) => {
                     // The slot may have closed and be another's by now: then its closing record tells of it.
-                    let slot = self.slots.copy(event.index as usize).filter(|slot| slot.cookie == event.cookie);
+                    let slot = self
+                        .slots
+                        .copy(event.index as usize)
+                        .filter(|slot| slot.cookie == event.cookie);
                     if let Some(observation) = slot.and_then(|slot| decode::observation(&slot, now)) {
                         sink(Update::Observed(observation));
                     }
@@ -192,7 +219,11 @@ impl Source for EbpfSource {
     }
 
     fn want_events(&mut self, wanted: bool) {
-        let bits = if wanted { WANT_RETRANSMIT | WANT_CWND_FALL } else { 0 };
+        let bits = if wanted {
+            WANT_RETRANSMIT | WANT_CWND_FALL
+        } else {
+            0
+        };
         if let Err(error) = self.wanted.set(0, bits, 0) {
             tracing::warn!("cannot switch single events: {error}");
         }
@@ -202,14 +233,20 @@ impl Source for EbpfSource {
         let mut losses: Vec<LossCount> = Loss::ALL
             .into_iter()
             .take(LOSS_COUNT)
-            .map(|loss| LossCount { cause: loss.name(), count: self.count(loss as u32) })
+            .map(|loss| LossCount {
+                cause: loss.name(),
+                count: self.count(loss as u32),
+            })
             .collect();
         for loss in &mut losses {
             if loss.cause == Loss::Undecoded.name() {
                 loss.count += self.undecoded;
             }
         }
-        losses.push(LossCount { cause: "namespace_unreadable", count: self.namespaces.failures() });
+        losses.push(LossCount {
+            cause: "namespace_unreadable",
+            count: self.namespaces.failures(),
+        });
         losses
     }
 

@@ -16,7 +16,9 @@ fn cong_state_set(ctx: BtfTracePointContext) -> i32 {
         return 0;
     }
     let Some(slot) = slot::find(sk) else { return 0 };
-    let Some(socket) = Socket::from_sock(sk) else { return 0 };
+    let Some(socket) = Socket::from_sock(sk) else {
+        return 0;
+    };
     if socket.ca_state() != ca_state {
         fall(slot, socket, ca_state, slot::now());
     }

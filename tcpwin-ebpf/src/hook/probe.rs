@@ -14,7 +14,9 @@ fn probe(ctx: BtfTracePointContext) -> i32 {
     let sk: *const u8 = ctx.arg(0);
     let skb: *const u8 = ctx.arg(1);
     let Some(slot) = slot::find(sk) else { return 0 };
-    let Some(socket) = Socket::from_sock(sk) else { return 0 };
+    let Some(socket) = Socket::from_sock(sk) else {
+        return 0;
+    };
     let now = slot::now();
     let sequence = socket.sequence();
     let blocked = socket.writer_blocked();

@@ -13,7 +13,9 @@ fn recv_length(ctx: BtfTracePointContext) -> i32 {
     if ret <= 0 || flags & MSG_PEEK != 0 {
         return 0;
     }
-    let Some(slot) = slot::find(ctx.arg(0)) else { return 0 };
+    let Some(slot) = slot::find(ctx.arg(0)) else {
+        return 0;
+    };
     if slot.identity.pid == 0 {
         slot::set_owner(slot);
     }
@@ -27,7 +29,9 @@ fn recv_length(ctx: BtfTracePointContext) -> i32 {
 fn rcv_space_adjust(ctx: BtfTracePointContext) -> i32 {
     let sk: *const u8 = ctx.arg(0);
     let Some(slot) = slot::find(sk) else { return 0 };
-    let Some(socket) = Socket::from_sock(sk) else { return 0 };
+    let Some(socket) = Socket::from_sock(sk) else {
+        return 0;
+    };
     if slot.identity.pid == 0 {
         slot::set_owner(slot);
     }

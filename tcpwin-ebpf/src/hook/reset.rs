@@ -26,5 +26,10 @@ fn tell(sk: *const u8, sent: u32) {
         return;
     }
     let Some(slot) = slot::find(sk) else { return };
-    slot::send(&Event { record: RECORD_RESET, at_ns: slot::now(), a: sent, ..slot::event_of(slot) });
+    slot::send(&Event {
+        record: RECORD_RESET,
+        at_ns: slot::now(),
+        a: sent,
+        ..slot::event_of(slot)
+    });
 }

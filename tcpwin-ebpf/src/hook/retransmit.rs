@@ -2,8 +2,8 @@
 
 use aya_ebpf::{macros::btf_tracepoint, programs::BtfTracePointContext};
 use tcpwin_common::{
-    Event, HostCount, RECORD_CWND_FALL, RECORD_RETRANSMIT, RETRANSMIT_FAST, RETRANSMIT_RTO, RETRANSMIT_SYN_ACK, RETRANSMIT_TLP,
-    Slot, WANT_CWND_FALL, WANT_RETRANSMIT,
+    Event, HostCount, RECORD_CWND_FALL, RECORD_RETRANSMIT, RETRANSMIT_FAST, RETRANSMIT_RTO,
+    RETRANSMIT_SYN_ACK, RETRANSMIT_TLP, Slot, WANT_CWND_FALL, WANT_RETRANSMIT,
 };
 
 use crate::{
@@ -24,7 +24,9 @@ const PENDING_LOSS_PROBE: u8 = 5;
 fn retransmit_skb(ctx: BtfTracePointContext) -> i32 {
     let sk: *const u8 = ctx.arg(0);
     let Some(slot) = slot::find(sk) else { return 0 };
-    let Some(socket) = Socket::from_sock(sk) else { return 0 };
+    let Some(socket) = Socket::from_sock(sk) else {
+        return 0;
+    };
     let now = slot::now();
     account::credit(slot, slot.budget_state as usize, slot.outstanding, now);
 
@@ -49,7 +51,13 @@ fn retransmit_skb(ctx: BtfTracePointContext) -> i32 {
         RETRANSMIT_FAST
     };
     if wanted(WANT_RETRANSMIT) {
-        slot::send(&Event { record: RECORD_RETRANSMIT, at_ns: now, a: kind, b: segments, ..slot::event_of(slot) });
+        slot::send(&Event {
+            record: RECORD_RETRANSMIT,
+            at_ns: now,
+            a: kind,
+            b: segments,
+            ..slot::event_of(slot)
+        });
     }
     if have_cong_state_set() == 0 && ca_state >= TCP_CA_RECOVERY && slot.gauges.ca_state < TCP_CA_RECOVERY {
         fall(slot, socket, ca_state, now);

@@ -18,7 +18,9 @@ fn seed(ctx: *const *const u8) -> i32 {
     // SAFETY: the context of the iterator, checked by the verifier.
     let sk = unsafe { *ctx.add(1) };
     // TIME_WAIT and request sockets are no full sockets: `from_sock` gives none.
-    let Some(socket) = Socket::from_sock(sk) else { return 0 };
+    let Some(socket) = Socket::from_sock(sk) else {
+        return 0;
+    };
     let state = socket.state();
     if let Some(slot) = slot::find(sk) {
         if slot.last_ns > slot.gauges_ns || slot.last_data_ns > slot.gauges_ns {
@@ -28,7 +30,10 @@ fn seed(ctx: *const *const u8) -> i32 {
         }
         return 0;
     }
-    if matches!(state, TCP_TIME_WAIT | TCP_CLOSE | TCP_LISTEN | TCP_NEW_SYN_RECV | TCP_SYN_SENT) {
+    if matches!(
+        state,
+        TCP_TIME_WAIT | TCP_CLOSE | TCP_LISTEN | TCP_NEW_SYN_RECV | TCP_SYN_SENT
+    ) {
         return 0;
     }
     let now = slot::now();

@@ -37,7 +37,9 @@ fn sendpage(ctx: FExitContext) -> i32 {
 #[inline(always)]
 fn on_send(sk: *const u8, ret: i32) {
     let Some(slot) = slot::find(sk) else { return };
-    let Some(socket) = Socket::from_sock(sk) else { return };
+    let Some(socket) = Socket::from_sock(sk) else {
+        return;
+    };
     if slot.identity.pid == 0 {
         slot::set_owner(slot);
     }

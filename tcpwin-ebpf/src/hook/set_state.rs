@@ -4,12 +4,7 @@ use aya_ebpf::{EbpfContext as _, macros::btf_tracepoint, programs::BtfTracePoint
 use aya_log_ebpf::warn;
 use tcpwin_common::{FLAG_NOSPACE, Loss, ORIGIN_ACCEPT, ORIGIN_CONNECT};
 
-use crate::{
-    account,
-    map::lost,
-    slot,
-    socket::Socket,
-};
+use crate::{account, map::lost, slot, socket::Socket};
 
 const TCP_ESTABLISHED: i32 = 1;
 const TCP_SYN_SENT: i32 = 2;
@@ -24,7 +19,9 @@ fn set_state(ctx: BtfTracePointContext) -> i32 {
     if new == TCP_LISTEN || old == TCP_LISTEN || !Socket::is_tcp(sk) {
         return 0;
     }
-    let Some(socket) = Socket::from_sock(sk) else { return 0 };
+    let Some(socket) = Socket::from_sock(sk) else {
+        return 0;
+    };
     match new {
         TCP_SYN_SENT => {
             let now = slot::now();
@@ -71,7 +68,10 @@ fn set_state(ctx: BtfTracePointContext) -> i32 {
 #[inline(always)]
 fn log_no_slot(ctx: &BtfTracePointContext) {
     if lost(Loss::UnknownSocket) {
-        warn!(ctx, "no free slot: connections beyond --max-connections are not watched");
+        warn!(
+            ctx,
+            "no free slot: connections beyond --max-connections are not watched"
+        );
     }
     let _ = ctx.as_ptr();
 }

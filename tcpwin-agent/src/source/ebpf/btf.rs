@@ -91,7 +91,11 @@ impl<'a> Btf<'a> {
         };
         let types = section(8)?;
         let strings = section(16)?;
-        let mut btf = Self { strings, types, positions: vec![u32::MAX] };
+        let mut btf = Self {
+            strings,
+            types,
+            positions: vec![u32::MAX],
+        };
         let mut at = 0;
         while at < types.len() {
             btf.positions.push(at as u32);
@@ -124,7 +128,9 @@ impl<'a> Btf<'a> {
 
     fn name_is(&self, at: u32, name: &str) -> bool {
         let bytes = self.strings.get(at as usize..).unwrap_or_default();
-        bytes.strip_prefix(name.as_bytes()).is_some_and(|rest| rest.first() == Some(&0))
+        bytes
+            .strip_prefix(name.as_bytes())
+            .is_some_and(|rest| rest.first() == Some(&0))
     }
 
     /// If the kernel has a function of this name (what fentry can attach to; `btf_trace_NAME` types are tracepoints).
@@ -140,9 +146,13 @@ impl<'a> Btf<'a> {
     }
 
     fn find(&self, kind: u32, name: &str) -> Option<Header> {
-        (1..self.positions.len()).filter_map(|id| self.header(id as u32).ok()).find(|header| {
-            header.kind() == kind && self.name_is(header.name, name) && (kind == KIND_FUNC || header.size_or_type > 0)
-        })
+        (1..self.positions.len())
+            .filter_map(|id| self.header(id as u32).ok())
+            .find(|header| {
+                header.kind() == kind
+                    && self.name_is(header.name, name)
+                    && (kind == KIND_FUNC || header.size_or_type > 0)
+            })
     }
 
     /// Looks through typedefs and qualifiers.
@@ -151,7 +161,9 @@ impl<'a> Btf<'a> {
         for _ in 0..32 {
             let header = self.header(id)?;
             match header.kind() {
-                KIND_TYPEDEF | KIND_VOLATILE | KIND_CONST | KIND_RESTRICT | KIND_TYPE_TAG => id = header.size_or_type,
+                KIND_TYPEDEF | KIND_VOLATILE | KIND_CONST | KIND_RESTRICT | KIND_TYPE_TAG => {
+                    id = header.size_or_type
+                }
                 _ => return Ok(header),
             }
         }
@@ -162,8 +174,16 @@ impl<'a> Btf<'a> {
     fn member(&self, of: Header, name: &str, depth: u32) -> Result<Option<(u32, u32, u32)>, BtfError> {
         for index in 0..of.members() {
             let at = of.tail + 12 * index;
-            let (member_name, member_type, raw) = (word(self.types, at)?, word(self.types, at + 4)?, word(self.types, at + 8)?);
-            let (width, bits) = if of.has_bitfields() { (raw >> 24, raw & 0xff_ffff) } else { (0, raw) };
+            let (member_name, member_type, raw) = (
+                word(self.types, at)?,
+                word(self.types, at + 4)?,
+                word(self.types, at + 8)?,
+            );
+            let (width, bits) = if of.has_bitfields() {
+                (raw >> 24, raw & 0xff_ffff)
+            } else {
+                (0, raw)
+            };
             if member_name != 0 && self.name_is(member_name, name) {
                 return Ok(Some((bits, width, member_type)));
             }
@@ -185,10 +205,14 @@ impl<'a> Btf<'a> {
     /// # Errors
     /// [`BtfError::Malformed`] for BTF that contradicts itself.
     pub fn offset(&self, root: &str, path: &str) -> Result<Option<u32>, BtfError> {
-        let Some(mut of) = self.find(KIND_STRUCT, root) else { return Ok(None) };
+        let Some(mut of) = self.find(KIND_STRUCT, root) else {
+            return Ok(None);
+        };
         let (mut bits, mut width) = (0, 0);
         for (step, name) in path.split('.').enumerate() {
-            let Some((offset, member_width, member_type)) = self.member(of, name, 8)? else { return Ok(None) };
+            let Some((offset, member_width, member_type)) = self.member(of, name, 8)? else {
+                return Ok(None);
+            };
             bits += offset;
             width = member_width;
             if step + 1 < path.split('.').count() {
@@ -211,7 +235,12 @@ impl<'a> Btf<'a> {
             match self.offset(wanted.root, wanted.path)? {
                 Some(offset) => *value = offset,
                 None if wanted.optional => {}
-                None => return Err(BtfError::NoField { root: wanted.root, path: wanted.path }),
+                None => {
+                    return Err(BtfError::NoField {
+                        root: wanted.root,
+                        path: wanted.path,
+                    });
+                }
             }
         }
         Ok(Offsets::from_values(&values))
@@ -226,7 +255,9 @@ mod tests {
 
     #[test]
     fn this_kernel_has_every_field() {
-        let Ok(bytes) = std::fs::read("/sys/kernel/btf/vmlinux") else { return };
+        let Ok(bytes) = std::fs::read("/sys/kernel/btf/vmlinux") else {
+            return;
+        };
         let btf = Btf::parse(&bytes).unwrap();
         let offsets = btf.offsets().unwrap();
         assert_eq!(offsets.skc_family & 0xf_ffff, 16);

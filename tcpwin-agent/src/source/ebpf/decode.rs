@@ -3,13 +3,15 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use tcpwin_common::{
-    BUDGET_STATES, Event, FLAG_CWND_LIMITED, FLAG_NOSPACE, FLAG_RATE_APP_LIMITED, FLAG_SYN_DATA, FLAG_SYN_DATA_ACKED,
-    FLAG_SYN_FASTOPEN, Gauges, Identity, ORIGIN_ACCEPT, ORIGIN_CONNECT, RECORD_CWND_FALL, RECORD_RESET, RECORD_RETRANSMIT,
-    RETRANSMIT_FAST, RETRANSMIT_RTO, RETRANSMIT_SYN_ACK, RETRANSMIT_TLP, Slot, USERLOCK_RCVBUF, USERLOCK_SNDBUF,
+    BUDGET_STATES, Event, FLAG_CWND_LIMITED, FLAG_NOSPACE, FLAG_RATE_APP_LIMITED, FLAG_SYN_DATA,
+    FLAG_SYN_DATA_ACKED, FLAG_SYN_FASTOPEN, Gauges, Identity, ORIGIN_ACCEPT, ORIGIN_CONNECT,
+    RECORD_CWND_FALL, RECORD_RESET, RECORD_RETRANSMIT, RETRANSMIT_FAST, RETRANSMIT_RTO, RETRANSMIT_SYN_ACK,
+    RETRANSMIT_TLP, Slot, USERLOCK_RCVBUF, USERLOCK_SNDBUF,
 };
 
 use crate::observation::{
-    BudgetTotals, CallCounts, Endpoints, FastOpen, Key, Observation, Origin, OwnerHint, Retransmits, Tcp, TcpState, Totals,
+    BudgetTotals, CallCounts, Endpoints, FastOpen, Key, Observation, Origin, OwnerHint, Retransmits, Tcp,
+    TcpState, Totals,
 };
 use crate::source::{RetransmitKind, Update};
 use crate::units::Instant;
@@ -34,7 +36,10 @@ pub(super) fn event(bytes: &[u8]) -> Option<Event> {
 
 /// What a single event tells; `None` for a kind of no known meaning.
 pub(super) fn update(event: &Event) -> Option<Update> {
-    let key = Key { cookie: event.cookie, netns: event.netns };
+    let key = Key {
+        cookie: event.cookie,
+        netns: event.netns,
+    };
     let at = Instant(event.at_ns);
     Some(match event.record {
         RECORD_RETRANSMIT => Update::Retransmit {
@@ -49,8 +54,18 @@ pub(super) fn update(event: &Event) -> Option<Update> {
             },
             segments: event.b,
         },
-        RECORD_CWND_FALL => Update::CwndFall { key, at, cwnd: event.b, ssthresh: event.c, by_timeout: event.a == 4 },
-        RECORD_RESET => Update::Reset { key, at, sent: event.a == 1 },
+        RECORD_CWND_FALL => Update::CwndFall {
+            key,
+            at,
+            cwnd: event.b,
+            ssthresh: event.c,
+            by_timeout: event.a == 4,
+        },
+        RECORD_RESET => Update::Reset {
+            key,
+            at,
+            sent: event.a == 1,
+        },
         _ => return None,
     })
 }
@@ -80,12 +95,16 @@ fn owner(identity: &Identity) -> OwnerHint {
 
 /// The budget with the open interval counted to the state that holds.
 fn budget(slot: &Slot, now: Instant) -> BudgetTotals {
-    let mut totals = BudgetTotals { ns: slot.budget.ns, flight: slot.budget.flight };
+    let mut totals = BudgetTotals {
+        ns: slot.budget.ns,
+        flight: slot.budget.flight,
+    };
     let state = slot.budget_state as usize;
     let open = now.0.saturating_sub(slot.last_ns);
     if state < BUDGET_STATES {
         totals.ns[state] = totals.ns[state].saturating_add(open);
-        totals.flight[state] = totals.flight[state].saturating_add(u64::from(slot.outstanding) * (open >> 10));
+        totals.flight[state] =
+            totals.flight[state].saturating_add(u64::from(slot.outstanding) * (open >> 10));
     }
     totals
 }
@@ -110,7 +129,8 @@ fn tcp(gauges: &Gauges, identity: &Identity) -> Tcp {
         .saturating_add(gauges.retrans_out);
     let in_flight = u64::from(packets) * u64::from(gauges.mss);
     let delivery_rate = (gauges.rate_interval_us > 0 && gauges.rate_delivered > 0).then(|| {
-        u64::from(gauges.rate_delivered) * u64::from(gauges.mss) * 1_000_000 / u64::from(gauges.rate_interval_us)
+        u64::from(gauges.rate_delivered) * u64::from(gauges.mss) * 1_000_000
+            / u64::from(gauges.rate_interval_us)
     });
     Tcp {
         srtt_us: (gauges.srtt_us > 0).then_some(gauges.srtt_us),
@@ -159,7 +179,10 @@ pub(super) fn observation(slot: &Slot, now: Instant) -> Option<Observation> {
     let identity = &slot.identity;
     let counters = &slot.counters;
     Some(Observation {
-        key: Key { cookie: slot.cookie, netns: identity.netns },
+        key: Key {
+            cookie: slot.cookie,
+            netns: identity.netns,
+        },
         at: now,
         since: Instant(slot.opened_ns),
         origin: match identity.origin {
@@ -238,6 +261,9 @@ mod tests {
     #[test]
     fn v4_mapped_is_printed_as_ipv4() {
         let mapped = Ipv4Addr::new(203, 0, 113, 7).to_ipv6_mapped().octets();
-        assert_eq!(address(&mapped, AF_INET6), IpAddr::V4(Ipv4Addr::new(203, 0, 113, 7)));
+        assert_eq!(
+            address(&mapped, AF_INET6),
+            IpAddr::V4(Ipv4Addr::new(203, 0, 113, 7))
+        );
     }
 }

@@ -27,14 +27,24 @@ pub(super) struct Hook {
 }
 
 const fn tracepoint(program: &'static str, target: &'static str, loss: Option<&'static str>) -> Hook {
-    Hook { program, target, kind: Kind::Tracepoint, instead_of: None, loss }
+    Hook {
+        program,
+        target,
+        kind: Kind::Tracepoint,
+        instead_of: None,
+        loss,
+    }
 }
 
 /// All hooks, in the order they attach: first what closes a slot again, last what only adds to it.
 pub(super) const HOOKS: &[Hook] = &[
     tracepoint("set_state", "inet_sock_set_state", None),
     tracepoint("probe", "tcp_probe", None),
-    tracepoint("send_length", "sock_send_length", Some("calls of the program that send are not counted; budget starts late")),
+    tracepoint(
+        "send_length",
+        "sock_send_length",
+        Some("calls of the program that send are not counted; budget starts late"),
+    ),
     Hook {
         program: "sendmsg",
         target: "tcp_sendmsg",
@@ -49,13 +59,41 @@ pub(super) const HOOKS: &[Hook] = &[
         instead_of: Some("sock_send_length"),
         loss: Some("sendfile and splice are not counted"),
     },
-    tracepoint("recv_length", "sock_recv_length", Some("calls of the program that receive are not counted")),
-    tracepoint("rcv_space_adjust", "tcp_rcv_space_adjust", Some("received bytes are late after reordering")),
-    tracepoint("retransmit_skb", "tcp_retransmit_skb", Some("retransmits are not told by kind")),
-    tracepoint("retransmit_synack", "tcp_retransmit_synack", Some("SYN-ACK retransmits are not counted")),
-    tracepoint("cong_state_set", "tcp_cong_state_set", Some("cwnd falls are told by the first retransmit in recovery")),
-    tracepoint("send_reset", "tcp_send_reset", Some("resets sent are not counted")),
-    tracepoint("receive_reset", "tcp_receive_reset", Some("resets received are not counted")),
+    tracepoint(
+        "recv_length",
+        "sock_recv_length",
+        Some("calls of the program that receive are not counted"),
+    ),
+    tracepoint(
+        "rcv_space_adjust",
+        "tcp_rcv_space_adjust",
+        Some("received bytes are late after reordering"),
+    ),
+    tracepoint(
+        "retransmit_skb",
+        "tcp_retransmit_skb",
+        Some("retransmits are not told by kind"),
+    ),
+    tracepoint(
+        "retransmit_synack",
+        "tcp_retransmit_synack",
+        Some("SYN-ACK retransmits are not counted"),
+    ),
+    tracepoint(
+        "cong_state_set",
+        "tcp_cong_state_set",
+        Some("cwnd falls are told by the first retransmit in recovery"),
+    ),
+    tracepoint(
+        "send_reset",
+        "tcp_send_reset",
+        Some("resets sent are not counted"),
+    ),
+    tracepoint(
+        "receive_reset",
+        "tcp_receive_reset",
+        Some("resets received are not counted"),
+    ),
 ];
 
 impl Hook {

@@ -58,11 +58,17 @@ pub enum LoadError {
 }
 
 fn map_error(name: &'static str) -> impl FnOnce(MapError) -> LoadError {
-    move |cause| LoadError::Map { name, cause: cause.to_string() }
+    move |cause| LoadError::Map {
+        name,
+        cause: cause.to_string(),
+    }
 }
 
 fn take(ebpf: &mut Ebpf, name: &'static str) -> Result<Map, LoadError> {
-    ebpf.take_map(name).ok_or_else(|| LoadError::Map { name, cause: "not in the object".to_owned() })
+    ebpf.take_map(name).ok_or_else(|| LoadError::Map {
+        name,
+        cause: "not in the object".to_owned(),
+    })
 }
 
 /// The whole error, causes and verifier log included.
@@ -98,18 +104,26 @@ pub(super) fn open(options: &LoadOptions) -> Result<EbpfSource, LoadError> {
         .load(OBJECT)?;
 
     // Free slots before any program runs; the lowest index on top, so that slots in use stay close together.
-    let mut free: Stack<_, u32> = Stack::try_from(take(&mut ebpf, "FREE_SLOTS")?).map_err(map_error("FREE_SLOTS"))?;
+    let mut free: Stack<_, u32> =
+        Stack::try_from(take(&mut ebpf, "FREE_SLOTS")?).map_err(map_error("FREE_SLOTS"))?;
     for index in (0..options.slots).rev() {
         free.push(index, 0).map_err(map_error("FREE_SLOTS"))?;
     }
     let Map::Array(array) = take(&mut ebpf, "SLOTS")? else {
-        return Err(LoadError::Map { name: "SLOTS", cause: "not an array".to_owned() });
+        return Err(LoadError::Map {
+            name: "SLOTS",
+            cause: "not an array".to_owned(),
+        });
     };
-    let slots = slots::Slots::map(array.fd().as_fd(), options.slots as usize)
-        .map_err(|cause| LoadError::Map { name: "SLOTS", cause: cause.to_string() })?;
+    let slots =
+        slots::Slots::map(array.fd().as_fd(), options.slots as usize).map_err(|cause| LoadError::Map {
+            name: "SLOTS",
+            cause: cause.to_string(),
+        })?;
     let events = RingBuf::try_from(take(&mut ebpf, "EVENTS")?).map_err(map_error("EVENTS"))?;
     let counts = PerCpuArray::try_from(take(&mut ebpf, "COUNTS")?).map_err(map_error("COUNTS"))?;
-    let high_water = PerCpuArray::try_from(take(&mut ebpf, "HIGH_WATER")?).map_err(map_error("HIGH_WATER"))?;
+    let high_water =
+        PerCpuArray::try_from(take(&mut ebpf, "HIGH_WATER")?).map_err(map_error("HIGH_WATER"))?;
     let wanted = Array::try_from(take(&mut ebpf, "WANTED")?).map_err(map_error("WANTED"))?;
 
     let logger = match aya_log::EbpfLogger::init(&mut ebpf) {
@@ -130,13 +144,24 @@ pub(super) fn open(options: &LoadOptions) -> Result<EbpfSource, LoadError> {
         };
         let missing = match (missing, hook.loss) {
             (Some(_), Some(_)) if !hook.exists(&btf) && hook.has_substitute() => continue,
-            (Some(cause), None) => return Err(LoadError::Hook { hook: hook.target, cause }),
+            (Some(cause), None) => {
+                return Err(LoadError::Hook {
+                    hook: hook.target,
+                    cause,
+                });
+            }
             (Some(cause), Some(loss)) => Some(format!("{loss} ({cause})")),
             (None, _) => None,
         };
-        hooks.push(HookState { hook: hook.target.to_owned(), missing });
+        hooks.push(HookState {
+            hook: hook.target.to_owned(),
+            missing,
+        });
     }
-    hooks.push(HookState { hook: "iter/tcp".to_owned(), missing: namespaces.missing() });
+    hooks.push(HookState {
+        hook: "iter/tcp".to_owned(),
+        missing: namespaces.missing(),
+    });
     namespaces.discover(Instant(0));
 
     Ok(EbpfSource {

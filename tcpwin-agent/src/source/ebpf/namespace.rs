@@ -30,7 +30,10 @@ pub(super) struct Namespaces {
 impl Namespaces {
     pub(super) fn open(ebpf: &mut Ebpf, btf: &aya::Btf) -> Self {
         let own = File::open("/proc/thread-self/ns/net").ok();
-        let own_inode = own.as_ref().and_then(|file| file.metadata().ok()).map_or(0, |data| data.ino());
+        let own_inode = own
+            .as_ref()
+            .and_then(|file| file.metadata().ok())
+            .map_or(0, |data| data.ino());
         let missing = match ebpf.program_mut(PROGRAM) {
             Some(program) => match <&mut Iter>::try_from(program) {
                 Ok(iter) => iter.load("tcp", btf).err().map(|error| error.to_string()),
@@ -39,7 +42,14 @@ impl Namespaces {
             None => Some("not in the object".to_owned()),
         };
         let missing = missing.map(|cause| format!("connections older than tcpwin are not seen ({cause})"));
-        Self { known: HashMap::new(), own, own_inode, missing, failures: 0, looked: Instant(0) }
+        Self {
+            known: HashMap::new(),
+            own,
+            own_inode,
+            missing,
+            failures: 0,
+            looked: Instant(0),
+        }
     }
 
     /// What is lost, if the iterator could not be loaded.
@@ -71,7 +81,11 @@ impl Namespaces {
         }
         let start = thread_cpu();
         for (inode, path) in &self.known {
-            if let Err(error) = walk_one(ebpf, (*inode != self.own_inode).then_some(path), self.own.as_ref()) {
+            if let Err(error) = walk_one(
+                ebpf,
+                (*inode != self.own_inode).then_some(path),
+                self.own.as_ref(),
+            ) {
                 tracing::debug!("network namespace {inode}: {error}");
                 self.failures += 1;
             }
@@ -82,7 +96,9 @@ impl Namespaces {
 
 /// Opens the iterator from within the namespace, comes back, and reads it to its end.
 fn walk_one(ebpf: &mut Ebpf, other: Option<&String>, own: Option<&File>) -> anyhow::Result<()> {
-    let program = ebpf.program_mut(PROGRAM).ok_or_else(|| anyhow::anyhow!("no program"))?;
+    let program = ebpf
+        .program_mut(PROGRAM)
+        .ok_or_else(|| anyhow::anyhow!("no program"))?;
     let iter: &mut Iter = program.try_into()?;
     let link = iter.attach()?;
     let link = iter.take_link(link)?;

@@ -24,7 +24,14 @@ impl Slots {
         let bytes = (len * size_of::<Slot>()).next_multiple_of(page);
         // SAFETY: a fresh mapping at an address of the kernel's choice.
         let start = unsafe {
-            libc::mmap(std::ptr::null_mut(), bytes, libc::PROT_READ, libc::MAP_SHARED, fd.as_raw_fd(), 0)
+            libc::mmap(
+                std::ptr::null_mut(),
+                bytes,
+                libc::PROT_READ,
+                libc::MAP_SHARED,
+                fd.as_raw_fd(),
+                0,
+            )
         };
         if start == libc::MAP_FAILED {
             return Err(io::Error::last_os_error());
