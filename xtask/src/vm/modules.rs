@@ -25,7 +25,6 @@ const WANTED: [&str; 11] = [
     "tls",
     "inet_diag",
     "tcp_diag",
-    "dummy",
 ];
 
 /// A module ready for insmod.
