@@ -12,6 +12,7 @@ mod paths;
 mod process;
 mod setup;
 mod top;
+mod vm;
 
 /// Prepare, build, run, test and measure tcpwin.
 #[derive(Parser)]
@@ -29,6 +30,8 @@ enum Command {
     Top(top::TopArgs),
     /// Run a scenario whose limiting factor is known by construction
     Lab(lab::LabArgs),
+    /// Run a command under another kernel
+    Vm(vm::VmArgs),
 }
 
 fn main() -> ExitCode {
@@ -36,6 +39,7 @@ fn main() -> ExitCode {
         Command::Setup(args) => setup::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Top(args) => top::run(&args),
         Command::Lab(args) => lab::run(args).map(|()| ExitCode::SUCCESS),
+        Command::Vm(args) => vm::command(args),
     };
     result.unwrap_or_else(|error| {
         eprintln!("error: {error:#}");
