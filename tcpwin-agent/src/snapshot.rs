@@ -9,8 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::classify::{Bound, Direction, Limit, Remedy, Side};
-use crate::observation::{FastOpen, Origin, Retransmits, TcpState};
-use crate::source::{HookState, RetransmitKind};
+use crate::observation::{FastOpen, HookState, Origin, RetransmitKind, Retransmits, TcpState};
 
 /// The process that holds a socket.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

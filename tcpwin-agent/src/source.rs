@@ -3,7 +3,10 @@
 use crate::observation::{Key, Observation};
 use crate::units::Instant;
 
+pub use crate::observation::{HookState, RetransmitKind};
+
 pub mod ebpf;
+pub mod netns;
 pub mod sock_diag;
 
 /// What happened to sockets since the last poll.
@@ -55,17 +58,6 @@ pub enum Update {
     },
 }
 
-/// What sent a segment again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the field's own terms")]
-pub enum RetransmitKind {
-    Fast,
-    Rto,
-    Tlp,
-    SynAck,
-}
-
 /// A count of something that could not be kept, by cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LossCount {
@@ -73,15 +65,6 @@ pub struct LossCount {
     pub cause: &'static str,
     /// Since the start.
     pub count: u64,
-}
-
-/// A hook and whether it is in place.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct HookState {
-    /// Kernel name of the hook.
-    pub hook: String,
-    /// Why it is missing and what is lost; `None` when attached.
-    pub missing: Option<String>,
 }
 
 /// Counts of the host as a whole, since no connection stands for them.
@@ -151,4 +134,11 @@ pub trait Source: Send {
 
     /// Probe cost where known.
     fn probe_cost(&self) -> Option<ProbeCost>;
+}
+
+/// CLOCK_MONOTONIC, the clock of every [`Observation::at`]. Asked by sources and the daemon alone.
+#[must_use]
+pub fn kernel_clock() -> Instant {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    Instant(now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs())
 }

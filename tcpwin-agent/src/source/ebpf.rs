@@ -7,8 +7,8 @@ pub mod btf;
 mod decode;
 mod hook;
 mod load;
-mod namespace;
 mod slots;
+mod walk;
 
 use aya::{
     Ebpf,
@@ -46,7 +46,7 @@ pub struct EbpfSource {
     wanted: Array<MapData, u32>,
     logger: Option<aya_log::EbpfLogger<&'static dyn log::Log>>,
     hooks: Vec<HookState>,
-    namespaces: namespace::Namespaces,
+    walker: walk::Walker,
     seen: Vec<Seen>,
     undecoded: u64,
     settle_after: Instant,
@@ -65,7 +65,7 @@ impl EbpfSource {
 
     /// Walks the sockets of every namespace once: seeds those without a slot, settles those that went quiet.
     fn settle(&mut self, now: Instant) {
-        let cost = self.namespaces.walk(&mut self.ebpf);
+        let cost = self.walker.walk(&mut self.ebpf);
         self.settle_after = Instant(now.0 + cost.0 * SETTLE_SHARE);
     }
 
@@ -162,7 +162,7 @@ impl Source for EbpfSource {
     fn poll(&mut self, now: Instant, sink: &mut dyn FnMut(Update)) -> Result<(), SourceError> {
         self.drain(now, sink)?;
         let any_quiet = self.read_slots(now, sink);
-        let new_namespace = self.namespaces.discover(now);
+        let new_namespace = self.walker.discover(now);
         if new_namespace || (any_quiet && now >= self.settle_after) {
             self.settle(now);
             self.read_settled(now, sink);
@@ -245,7 +245,7 @@ impl Source for EbpfSource {
         }
         losses.push(LossCount {
             cause: "namespace_unreadable",
-            count: self.namespaces.failures(),
+            count: self.walker.failures(),
         });
         losses
     }

@@ -8,7 +8,7 @@ use aya::{
     programs::{BtfTracePoint, FExit, ProgramError},
 };
 
-use super::{EbpfSource, btf, hook, namespace, slots};
+use super::{EbpfSource, btf, hook, slots, walk};
 use crate::source::HookState;
 use crate::units::Instant;
 
@@ -134,7 +134,7 @@ pub(super) fn open(options: &LoadOptions) -> Result<EbpfSource, LoadError> {
         }
     };
 
-    let mut namespaces = namespace::Namespaces::open(&mut ebpf, &aya_btf);
+    let mut walker = walk::Walker::open(&mut ebpf, &aya_btf);
     let mut hooks = Vec::new();
     for hook in hook::HOOKS.iter().filter(|hook| hook.is_wanted(&btf)) {
         let missing = if hook.exists(&btf) {
@@ -160,9 +160,9 @@ pub(super) fn open(options: &LoadOptions) -> Result<EbpfSource, LoadError> {
     }
     hooks.push(HookState {
         hook: "iter/tcp".to_owned(),
-        missing: namespaces.missing(),
+        missing: walker.missing(),
     });
-    namespaces.discover(Instant(0));
+    walker.discover(Instant(0));
 
     Ok(EbpfSource {
         ebpf,
@@ -173,7 +173,7 @@ pub(super) fn open(options: &LoadOptions) -> Result<EbpfSource, LoadError> {
         wanted,
         logger,
         hooks,
-        namespaces,
+        walker,
         seen: Vec::new(),
         undecoded: 0,
         settle_after: Instant(0),
