@@ -4,7 +4,6 @@ pub(super) mod line;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::canvas::{Part, ends, sparkline, stacked};
@@ -18,7 +17,7 @@ use crate::top::theme::{Sign, Theme, letter};
 use crate::units::{bits_text, bytes_text};
 
 /// Cells of the header's sparklines on narrow and on wide screens.
-const SPARKS: (usize, usize) = (6, 20);
+const SPARKS: (usize, usize) = (4, 20);
 
 /// Draws it.
 pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
@@ -28,7 +27,7 @@ pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
     let mut lines = match &state.snapshot {
         Some(snapshot) => vec![
             bar(snapshot, cells, state.theme),
-            legend(snapshot, state.theme),
+            legend(snapshot, cells, state.theme),
             rates(snapshot, cells, state),
         ],
         None => vec![Line::default(); 3],
@@ -77,17 +76,22 @@ fn bar(snapshot: &Snapshot, cells: usize, theme: Theme) -> Line<'static> {
     Line::from(spans)
 }
 
-fn legend(snapshot: &Snapshot, theme: Theme) -> Line<'static> {
+/// Letter, name and count of each class, as wordy as there is room.
+fn legend(snapshot: &Snapshot, cells: usize, theme: Theme) -> Line<'static> {
     let counts = by_bound(snapshot);
     let total: u64 = counts.iter().map(|(_, count)| count).sum();
-    let mut spans = vec![Span::styled(format!(" {} connections", count_text(total)), theme.title())];
-    for (bound, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
-        let style = theme.bound(bound);
-        spans.push(Span::raw("  "));
-        spans.push(Span::styled(letter(bound).to_string(), theme.bound_ground(bound)));
-        spans.push(Span::styled(format!(" {} {}", bound.name(), count_text(count)), style));
-    }
-    Line::from(spans)
+    let write = |words: &str, gap: &'static str, named: bool| {
+        let mut spans = vec![Span::styled(format!(" {}{words}", count_text(total)), theme.title())];
+        for (bound, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
+            let name = if named { format!(" {}", bound.name()) } else { String::new() };
+            spans.push(Span::raw(gap));
+            spans.push(Span::styled(letter(bound).to_string(), theme.bound_ground(bound)));
+            spans.push(Span::styled(format!("{name} {}", count_text(count)), theme.bound(bound)));
+        }
+        Line::from(spans)
+    };
+    let forms = [write(" connections", "  ", true), write(" conns", "  ", true), write("", " ", true)];
+    forms.into_iter().find(|line| line.width() <= cells).unwrap_or_else(|| write("", "  ", false))
 }
 
 fn rates(snapshot: &Snapshot, cells: usize, state: &State) -> Line<'static> {
@@ -108,15 +112,12 @@ fn rates(snapshot: &Snapshot, cells: usize, state: &State) -> Line<'static> {
         left.push(Span::raw("  retrans "));
         left.push(value(format!("{}/s", if rate > 0.0 && rate < 10.0 { format!("{rate:.1}") } else { format!("{rate:.0}") })));
     }
-    let mut own = vec![Span::styled("tcpwin ", theme.dim())];
-    let mut say = |text: String| own.push(Span::styled(text, Style::new()));
-    if let Some(share) = pulse.cpu_share {
-        say(format!("{} cpu ", percent_text(share)));
-    }
-    say(format!("{} ", bytes_text(health.rss_bytes)));
-    if cells >= 100 && let Some(share) = pulse.probe_share {
-        let each = pulse.probe_ns.map_or(String::new(), |ns| format!(", {ns:.0} ns each"));
-        say(format!("{} probes{each} ", percent_text(share)));
-    }
-    ends(left, own, cells)
+    let cpu = pulse.cpu_share.map_or(String::new(), |share| format!(" cpu {}", percent_text(share)));
+    let probes = pulse.probe_share.map_or(String::new(), |share| format!(", probes {}", percent_text(share)));
+    let each = pulse.probe_ns.map_or(String::new(), |ns| format!(" at {ns:.0} ns"));
+    let rss = bytes_text(health.rss_bytes);
+    let used: usize = left.iter().map(Span::width).sum();
+    let forms = [format!("tcpwin{cpu}{probes}{each}, {rss} "), format!("own{cpu}, {rss} "), format!("own{cpu} ")];
+    let own = forms.into_iter().find(|form| used + form.len() < cells).unwrap_or_default();
+    ends(left, vec![Span::styled(own, theme.dim())], cells)
 }

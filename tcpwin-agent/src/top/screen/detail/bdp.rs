@@ -12,7 +12,7 @@ use crate::top::theme::{Sign, Theme};
 use crate::units::{BytesPerSec, Micros, bits_text, bytes_text, rtt_text};
 
 /// Cells before the bars.
-const INDENT: usize = 12;
+const INDENT: usize = 13;
 /// Cells after them.
 const VALUE: usize = 11;
 

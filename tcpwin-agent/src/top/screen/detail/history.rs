@@ -11,8 +11,8 @@ use crate::top::text::{clean, count_text};
 use crate::units::{Micros, bits_text, bytes_text, rtt_text};
 
 /// Cells before and after the lines.
-const INDENT: usize = 12;
-const VALUE: usize = 26;
+const INDENT: usize = 13;
+const VALUE: usize = 30;
 
 /// A figure: its name, its value in a sample, its text.
 type Figure = (&'static str, fn(&Sample) -> f32, fn(f32) -> String);

@@ -13,7 +13,7 @@ use crate::top::theme::{Theme, letter};
 use crate::units::bits_text;
 
 /// Cells before the values.
-const INDENT: usize = 12;
+const INDENT: usize = 13;
 
 /// The section.
 pub(super) fn lines(connection: &Connection, closed: bool, cells: usize, theme: Theme) -> Vec<Line<'static>> {
@@ -48,7 +48,7 @@ pub(super) fn lines(connection: &Connection, closed: bool, cells: usize, theme: 
     row("observed", rate(connection.rate_bps), of_ceiling);
     if let Some(next) = &connection.next {
         let factor = gain(connection).map_or(String::new(), |gain| gain_text(gain, "×"));
-        row("once lifted", rate(next.rate_bps), format!("{factor}  next limit {}: {}", next.limit.name(), next.formula));
+        row("once lifted", rate(next.rate_bps), format!("{factor}, then {}: {}", next.limit.name(), next.formula));
     }
     row("who acts", side_text(connection.side).to_owned(), String::new());
     lines.push(Line::default());
