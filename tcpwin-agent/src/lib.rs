@@ -9,4 +9,5 @@ pub mod connection;
 pub mod observation;
 pub mod snapshot;
 pub mod source;
+pub mod top;
 pub mod units;
