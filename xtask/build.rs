@@ -6,7 +6,10 @@ use std::{env, fs};
 
 fn main() {
     let root = env::var("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR");
-    let dir = Path::new(&root).parent().expect("xtask is in the workspace").join("scenarios");
+    let dir = Path::new(&root)
+        .parent()
+        .expect("xtask is in the workspace")
+        .join("scenarios");
     println!("cargo::rerun-if-changed={}", dir.display());
     let mut paths: Vec<_> = fs::read_dir(&dir)
         .expect("the workspace has scenarios/")
@@ -16,7 +19,10 @@ fn main() {
     paths.sort();
     let mut list = String::from("static SCENARIOS: &[(&str, &str)] = &[\n");
     for path in paths {
-        let name = path.file_stem().and_then(|stem| stem.to_str()).expect("a scenario's name is UTF-8");
+        let name = path
+            .file_stem()
+            .and_then(|stem| stem.to_str())
+            .expect("a scenario's name is UTF-8");
         writeln!(list, "    ({name:?}, include_str!({path:?})),").expect("a string can be written to");
     }
     list.push_str("];\n");

@@ -21,21 +21,32 @@ pub const PREFIX: &str = "tcpwin-";
 
 /// Notes a mounted name, to be taken away at exit.
 pub fn note(path: &Path) {
-    MOUNTED.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(path.to_owned());
+    MOUNTED
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+        .push(path.to_owned());
 }
 
 /// Takes a name away: unmounts and unlinks it. The namespace ends with its last process.
 pub fn remove(path: &Path) {
     let _ = unmount(path, UnmountFlags::DETACH);
     let _ = fs::remove_file(path);
-    MOUNTED.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).retain(|noted| noted != path);
+    MOUNTED
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+        .retain(|noted| noted != path);
 }
 
 /// Removes names left by runs whose process is gone (killed with -9). Touches no other name.
 pub fn sweep() {
-    let Ok(entries) = fs::read_dir(NETNS_DIR) else { return };
+    let Ok(entries) = fs::read_dir(NETNS_DIR) else {
+        return;
+    };
     for path in entries.flatten().map(|entry| entry.path()) {
-        let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+        let name = path
+            .file_name()
+            .and_then(|name| name.to_str())
+            .unwrap_or_default();
         if owner(name).is_some_and(|pid| !Path::new(&format!("/proc/{pid}")).exists()) {
             remove(&path);
         }
@@ -71,7 +82,10 @@ pub fn on_signals() -> Result<()> {
             return Err(io::Error::last_os_error()).context("cannot install a signal handler");
         }
     }
-    thread::Builder::new().name("lab-signals".into()).spawn(move || leave(&read)).context("cannot start a thread")?;
+    thread::Builder::new()
+        .name("lab-signals".into())
+        .spawn(move || leave(&read))
+        .context("cannot start a thread")?;
     Ok(())
 }
 
@@ -83,14 +97,24 @@ extern "C" fn forward(signal: libc::c_int) {
 
 fn leave(pipe: &OwnedFd) {
     let mut signal = [0_u8; 1];
-    if !matches!(rustix::io::retry_on_intr(|| rustix::io::read(pipe, &mut signal)), Ok(1)) {
+    if !matches!(
+        rustix::io::retry_on_intr(|| rustix::io::read(pipe, &mut signal)),
+        Ok(1)
+    ) {
         return;
     }
-    let mounted = MOUNTED.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone();
+    let mounted = MOUNTED
+        .lock()
+        .unwrap_or_else(|poisoned| poisoned.into_inner())
+        .clone();
     for path in &mounted {
         remove(path);
     }
-    let _ = writeln!(io::stderr(), "lab: ended by signal {}; namespaces removed", signal[0]);
+    let _ = writeln!(
+        io::stderr(),
+        "lab: ended by signal {}; namespaces removed",
+        signal[0]
+    );
     // Workers and the agent die with this process (PR_SET_PDEATHSIG, closed stdin).
     std::process::exit(128 + i32::from(signal[0]));
 }
@@ -103,7 +127,14 @@ mod tests {
     fn only_names_of_the_lab_have_an_owner() {
         assert_eq!(owner("tcpwin-123-0a"), Some(123));
         assert_eq!(owner("tcpwin-123-17b"), Some(123));
-        for other in ["tcpwin-123", "tcpwin-x-0a", "tcpwin-123-a", "tcpwin-123-0c", "other-123-0a", ""] {
+        for other in [
+            "tcpwin-123",
+            "tcpwin-x-0a",
+            "tcpwin-123-a",
+            "tcpwin-123-0c",
+            "other-123-0a",
+            "",
+        ] {
             assert_eq!(owner(other), None, "{other}");
         }
     }

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result};
 use rustix::time::{
-    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime, timerfd_create,
-    timerfd_settime,
+    ClockId, Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, clock_gettime,
+    timerfd_create, timerfd_settime,
 };
 
 /// CLOCK_MONOTONIC in nanoseconds: the same in every process and network namespace.
@@ -21,7 +21,10 @@ pub fn seconds_ns(seconds: f64) -> u64 {
 }
 
 fn timespec(ns: u64) -> Timespec {
-    Timespec { tv_sec: (ns / 1_000_000_000).cast_signed(), tv_nsec: (ns % 1_000_000_000).cast_signed() }
+    Timespec {
+        tv_sec: (ns / 1_000_000_000).cast_signed(),
+        tv_nsec: (ns % 1_000_000_000).cast_signed(),
+    }
 }
 
 /// A timer descriptor on CLOCK_MONOTONIC.
@@ -38,7 +41,10 @@ impl Timer {
     /// A timer that fires each `period_ns` and whose [`Timer::wait`] blocks.
     pub fn every(period_ns: u64) -> Result<Self> {
         let timer = Self::with(TimerfdFlags::CLOEXEC)?;
-        let new = Itimerspec { it_interval: timespec(period_ns), it_value: timespec(period_ns) };
+        let new = Itimerspec {
+            it_interval: timespec(period_ns),
+            it_value: timespec(period_ns),
+        };
         timerfd_settime(&timer.fd, TimerfdTimerFlags::empty(), &new).context("cannot arm a timer")?;
         Ok(timer)
     }
@@ -50,7 +56,10 @@ impl Timer {
 
     /// Fires once at `at_ns` of [`now_ns`]; a time that has passed fires at once.
     pub fn arm_at(&self, at_ns: u64) -> Result<()> {
-        let new = Itimerspec { it_interval: timespec(0), it_value: timespec(at_ns.max(1)) };
+        let new = Itimerspec {
+            it_interval: timespec(0),
+            it_value: timespec(at_ns.max(1)),
+        };
         timerfd_settime(&self.fd, TimerfdTimerFlags::ABSTIME, &new).context("cannot arm a timer")?;
         Ok(())
     }

@@ -19,8 +19,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 
-pub use report::{Reading, Report, TcpInfo};
-pub use spec::{Family, FlowSpec, Method, Pattern, SocketSpec, WorkerSpec};
+pub use report::{Reading, Report};
+pub use spec::{Family, FlowSpec, Method, Pattern, WorkerSpec};
 pub use worker::run as run_worker;
 
 use super::clock::{now_ns, seconds_ns};
@@ -64,6 +64,15 @@ impl Connection {
         }
     }
 
+    /// The last reading of one end: its total once it has ended.
+    pub fn total(&self, side: Side) -> Reading {
+        let readings = match side {
+            Side::Sender => &self.sender,
+            Side::Receiver => &self.receiver,
+        };
+        readings.last().copied().unwrap_or_default()
+    }
+
     fn end(&mut self, side: Side) -> (&mut Vec<Reading>, &mut bool) {
         match side {
             Side::Sender => (&mut self.sender, &mut self.sender_ended),
@@ -101,19 +110,26 @@ impl Worker {
             .spawn()
             .context("cannot start a flow's worker")?;
         let stdin = child.stdin.take();
-        let stdout = child.stdout.take().ok_or_else(|| anyhow!("a worker has no stdout"))?;
+        let stdout = child
+            .stdout
+            .take()
+            .ok_or_else(|| anyhow!("a worker has no stdout"))?;
         let (side, news) = (spec.side, news.clone());
         let listen = move || {
             for line in BufReader::new(stdout).lines().map_while(Result::ok) {
-                let report = serde_json::from_str(&line)
-                    .unwrap_or_else(|error| Report::Failed { why: format!("unreadable report: {error}: {line}") });
+                let report = serde_json::from_str(&line).unwrap_or_else(|error| Report::Failed {
+                    why: format!("unreadable report: {error}: {line}"),
+                });
                 if news.send((side, Some(report))).is_err() {
                     return;
                 }
             }
             let _ = news.send((side, None));
         };
-        thread::Builder::new().name("lab-worker".into()).spawn(listen).context("cannot start a thread")?;
+        thread::Builder::new()
+            .name("lab-worker".into())
+            .spawn(listen)
+            .context("cannot start a thread")?;
         Ok(Self { child, stdin })
     }
 }
@@ -132,7 +148,12 @@ impl FlowHandle {
         let (tell, news) = mpsc::channel();
         let listens = flow.connects.other();
         let address = SocketAddr::new(net.address(listens, flow.family == Family::Ipv6), 0);
-        let order = |side, listens, address| WorkerSpec { side, listens, address, flow: flow.clone() };
+        let order = |side, listens, address| WorkerSpec {
+            side,
+            listens,
+            address,
+            flow: flow.clone(),
+        };
         let listener = Worker::start(net, &order(listens, true, address), &tell)?;
         let address = match news.recv_timeout(Duration::from_secs_f64(OPEN_LIMIT_S)) {
             Ok((_, Some(Report::Listening { address }))) => address,
@@ -180,10 +201,19 @@ impl FlowHandle {
         Ok(())
     }
 
+    /// Takes reports for so long, or until both workers have ended.
+    pub fn listen_for(&mut self, seconds: f64) -> Result<()> {
+        self.listen_until(now_ns() + seconds_ns(seconds))
+    }
+
     /// Waits for the flows to end by themselves.
     pub fn finish(&mut self, within_s: f64) -> Result<()> {
-        self.listen_until(now_ns() + seconds_ns(within_s))?;
-        if self.over() { Ok(()) } else { bail!("the flows did not end within {within_s} s") }
+        self.listen_for(within_s)?;
+        if self.over() {
+            Ok(())
+        } else {
+            bail!("the flows did not end within {within_s} s")
+        }
     }
 
     /// Ends the flows: the sender first, so that its total is not that of a reset connection.
@@ -203,7 +233,8 @@ impl FlowHandle {
         Ok(())
     }
 
-    fn over(&self) -> bool {
+    /// Both workers have ended.
+    pub fn over(&self) -> bool {
         self.ended == [true; 2]
     }
 

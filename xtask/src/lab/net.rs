@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 
-use super::clock::seconds_ns;
 use super::cleanup;
+use super::clock::seconds_ns;
 use super::flow::{FlowHandle, FlowSpec};
 use super::netns::NetNs;
 use super::relay::{Direction, LinkSpec, LinkStats, Policer, Relay};
@@ -54,12 +54,10 @@ fn default_seed() -> u64 {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// Single packets where rate, loss or a policer must see each; super-packets otherwise.
+    /// Single packets, as on a link.
     #[default]
-    Auto,
-    /// Single packets.
     Packets,
-    /// Super-packets: not with loss, a rate or a policer.
+    /// Packets as large as the sender makes them: gigabits a second, but not with loss, a rate or a policer.
     SuperPackets,
 }
 
@@ -74,7 +72,7 @@ impl PathSpec {
             policer_mbit: None,
             policer_burst_kb: None,
             stall_after_s: None,
-            mode: Mode::Auto,
+            mode: Mode::Packets,
             seed: default_seed(),
         }
     }
@@ -87,7 +85,8 @@ impl PathSpec {
         if !(0.0..=100.0).contains(&self.loss_percent) {
             bail!("path.loss_percent = {} is not within 0–100", self.loss_percent);
         }
-        if self.rate_mbit.is_some_and(|rate| rate <= 0.0) || self.policer_mbit.is_some_and(|rate| rate <= 0.0) {
+        if self.rate_mbit.is_some_and(|rate| rate <= 0.0) || self.policer_mbit.is_some_and(|rate| rate <= 0.0)
+        {
             bail!("a rate of path must be above 0");
         }
         if self.queue_kb.is_some() && self.rate_mbit.is_none() {
@@ -109,8 +108,7 @@ impl PathSpec {
     fn framing(&self) -> Framing {
         match self.mode {
             Mode::Packets => Framing::Packets,
-            Mode::Auto if self.per_packet() => Framing::Packets,
-            Mode::Auto | Mode::SuperPackets => Framing::SuperPackets,
+            Mode::SuperPackets => Framing::SuperPackets,
         }
     }
 
@@ -124,9 +122,10 @@ impl PathSpec {
             queue_bytes: self.queue_kb.map(bytes),
             loss: if forward { self.loss_percent / 100.0 } else { 0.0 },
             policer: match (self.policer_mbit, self.policer_burst_kb) {
-                (Some(rate), Some(burst)) if forward => {
-                    Some(Policer { rate_bps: bits(rate), burst_bytes: bytes(burst) })
-                }
+                (Some(rate), Some(burst)) if forward => Some(Policer {
+                    rate_bps: bits(rate),
+                    burst_bytes: bytes(burst),
+                }),
                 _ => None,
             },
             blackhole: false,
@@ -200,7 +199,13 @@ impl Net {
         ];
         let links = [path.link(Direction::Forward), path.link(Direction::Reverse)];
         let relay = Relay::start(devices, framing, links, path.seed)?;
-        let net = Self { relay, sender, receiver, links, number };
+        let net = Self {
+            relay,
+            sender,
+            receiver,
+            links,
+            number,
+        };
         for side in [Side::Sender, Side::Receiver] {
             net.bring_up(side).context("cannot set a lab host up")?;
         }
@@ -253,7 +258,11 @@ impl Net {
 
     /// A host's address in the family.
     pub fn address(&self, side: Side, ipv6: bool) -> IpAddr {
-        if ipv6 { self.ipv6(side).into() } else { self.ipv4(side).into() }
+        if ipv6 {
+            self.ipv6(side).into()
+        } else {
+            self.ipv4(side).into()
+        }
     }
 
     fn ipv4(&self, side: Side) -> Ipv4Addr {
@@ -267,12 +276,21 @@ impl Net {
     /// Drops everything from now on, both ways.
     pub fn cut(&self) {
         for direction in [Direction::Forward, Direction::Reverse] {
-            self.relay.set(direction, LinkSpec { blackhole: true, ..self.links[direction as usize] });
+            self.relay.set(
+                direction,
+                LinkSpec {
+                    blackhole: true,
+                    ..self.links[direction as usize]
+                },
+            );
         }
     }
 
     /// What the path has carried, forward and in reverse.
     pub fn stats(&self) -> [LinkStats; 2] {
-        [self.relay.stats(Direction::Forward), self.relay.stats(Direction::Reverse)]
+        [
+            self.relay.stats(Direction::Forward),
+            self.relay.stats(Direction::Reverse),
+        ]
     }
 }

@@ -27,7 +27,8 @@ impl NetNs {
     pub fn create(label: &str) -> Result<Self> {
         let name = format!("{}{}-{label}", cleanup::PREFIX, std::process::id());
         let path = Path::new(cleanup::NETNS_DIR).join(&name);
-        fs::create_dir_all(cleanup::NETNS_DIR).with_context(|| format!("cannot create {}", cleanup::NETNS_DIR))?;
+        fs::create_dir_all(cleanup::NETNS_DIR)
+            .with_context(|| format!("cannot create {}", cleanup::NETNS_DIR))?;
         File::create_new(&path).with_context(|| format!("cannot create {}", path.display()))?;
         cleanup::note(&path);
         let bound = thread::scope(|scope| scope.spawn(|| unshare_and_bind(&path)).join());
@@ -51,7 +52,11 @@ impl NetNs {
 
     /// Its inode: the number by which the kernel and tcpwin name it.
     pub fn inode(&self) -> Result<u64> {
-        Ok(self.file.metadata().context("cannot stat a network namespace")?.ino())
+        Ok(self
+            .file
+            .metadata()
+            .context("cannot stat a network namespace")?
+            .ino())
     }
 
     /// Runs `task` on a thread inside the namespace.
@@ -61,7 +66,8 @@ impl NetNs {
                 .with_context(|| format!("cannot enter {}", self.name))?;
             task()
         };
-        thread::scope(|scope| scope.spawn(inside).join()).map_err(|_| anyhow!("a thread in {} panicked", self.name))?
+        thread::scope(|scope| scope.spawn(inside).join())
+            .map_err(|_| anyhow!("a thread in {} panicked", self.name))?
     }
 
     /// A command that runs inside the namespace and dies with the thread that starts it.
@@ -99,7 +105,11 @@ impl NetNs {
                 .output()
                 .context("cannot run ip")?;
             if !output.status.success() {
-                bail!("`ip {line}` in {}: {}", self.name, String::from_utf8_lossy(&output.stderr).trim());
+                bail!(
+                    "`ip {line}` in {}: {}",
+                    self.name,
+                    String::from_utf8_lossy(&output.stderr).trim()
+                );
             }
         }
         Ok(())
@@ -114,7 +124,8 @@ impl Drop for NetNs {
 
 fn unshare_and_bind(path: &Path) -> Result<()> {
     // SAFETY: only CLONE_NEWNET, which leaves descriptors and memory shared; the thread ends right after.
-    unsafe { unshare_unsafe(UnshareFlags::NEWNET) }.context("cannot make a network namespace (root is needed)")?;
+    unsafe { unshare_unsafe(UnshareFlags::NEWNET) }
+        .context("cannot make a network namespace (root is needed)")?;
     mount_bind("/proc/thread-self/ns/net", path).with_context(|| format!("cannot bind {}", path.display()))
 }
 
@@ -131,9 +142,16 @@ pub fn die_with_parent(command: &mut Command) {
 
 /// A tool of iproute2 by its absolute path: busybox's shell would prefer its own.
 pub fn tool(name: &str) -> Result<PathBuf> {
-    ["/usr/sbin", "/sbin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/local/bin"]
-        .iter()
-        .map(|dir| Path::new(dir).join(name))
-        .find(|path| path.exists())
-        .ok_or_else(|| anyhow!("{name} not found: install iproute2"))
+    [
+        "/usr/sbin",
+        "/sbin",
+        "/usr/bin",
+        "/bin",
+        "/usr/local/sbin",
+        "/usr/local/bin",
+    ]
+    .iter()
+    .map(|dir| Path::new(dir).join(name))
+    .find(|path| path.exists())
+    .ok_or_else(|| anyhow!("{name} not found: install iproute2"))
 }

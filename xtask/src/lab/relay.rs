@@ -110,8 +110,13 @@ pub struct Relay {
 impl Relay {
     /// Joins the two devices (of the sender's host and the receiver's).
     pub fn start(devices: [OwnedFd; 2], framing: Framing, links: [LinkSpec; 2], seed: u64) -> Result<Self> {
-        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).context("cannot create an eventfd")?;
-        let shared = Arc::new(Shared { orders: Mutex::default(), wake, counters: Default::default() });
+        let wake =
+            eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK).context("cannot create an eventfd")?;
+        let shared = Arc::new(Shared {
+            orders: Mutex::default(),
+            wake,
+            counters: Default::default(),
+        });
         let mut worker = Worker::new(devices, framing, links, seed, Arc::clone(&shared))?;
         let thread = thread::Builder::new()
             .name("lab-relay".into())
@@ -123,7 +128,10 @@ impl Relay {
                 }
             })
             .context("cannot start the relay's thread")?;
-        Ok(Self { shared, thread: Some(thread) })
+        Ok(Self {
+            shared,
+            thread: Some(thread),
+        })
     }
 
     /// Changes what one direction does from now on.
@@ -182,10 +190,20 @@ impl Worker {
     ) -> Result<Self> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).context("cannot create an epoll")?;
         let timer = Timer::new()?;
-        let watched = [(&devices[0], 0), (&devices[1], 1), (timer.fd(), TOKEN_TIMER), (&shared.wake, TOKEN_WAKE)];
+        let watched = [
+            (&devices[0], 0),
+            (&devices[1], 1),
+            (timer.fd(), TOKEN_TIMER),
+            (&shared.wake, TOKEN_WAKE),
+        ];
         for (fd, token) in watched {
-            epoll::add(&epoll, fd, epoll::EventData::new_u64(token), epoll::EventFlags::IN)
-                .context("cannot watch a descriptor")?;
+            epoll::add(
+                &epoll,
+                fd,
+                epoll::EventData::new_u64(token),
+                epoll::EventFlags::IN,
+            )
+            .context("cannot watch a descriptor")?;
         }
         Ok(Self {
             devices,
@@ -247,7 +265,11 @@ impl Worker {
             let frame = &self.frame[..read];
             let wire_bytes = tun::wire_bytes(frame, self.framing);
             match self.links[from].admit(now_ns(), wire_bytes) {
-                Ok(due_ns) => self.in_flight[from].push_back(InFlight { due_ns, wire_bytes, frame: frame.into() }),
+                Ok(due_ns) => self.in_flight[from].push_back(InFlight {
+                    due_ns,
+                    wire_bytes,
+                    frame: frame.into(),
+                }),
                 Err(reason) => self.shared.counters[from].count_drop(reason),
             }
         }

@@ -46,8 +46,11 @@ pub struct Expect {
     pub bound: Option<String>,
     /// The cause within it; absent where the class has none.
     pub limit: Option<String>,
-    /// The ceiling; absent for a window: what the receiver measures is the ceiling.
+    /// The ceiling by construction.
     pub ceiling_mbit: Option<f64>,
+    /// The ceiling is what the receiver measures: only the binding limit holds the rate.
+    #[serde(default)]
+    pub ceiling_is_achieved: bool,
     /// How far tcpwin's ceiling may be off, as a share.
     #[serde(default = "default_ceiling_tolerance")]
     pub ceiling_tolerance: f64,
@@ -98,13 +101,23 @@ impl Scenario {
         if !(0.0..=expect.seconds - 2.0).contains(&expect.steady_after_s) || expect.seconds > 120.0 {
             bail!("expect.steady_after_s must leave two seconds of at most 120 expect.seconds");
         }
+        if expect.ceiling_is_achieved && expect.ceiling_mbit.is_some() {
+            bail!("expect.ceiling_mbit and expect.ceiling_is_achieved exclude each other");
+        }
         if expect.limit.is_some() && expect.bound.is_none() {
             bail!("expect.limit needs expect.bound");
         }
         if self.flow.count == 0 || self.flow.count > 1000 {
             bail!("flow.count = {} is not within 1–1,000", self.flow.count);
         }
-        if matches!(self.flow.pattern, Pattern::Short { .. } | Pattern::Bulk { total_bytes: Some(_), .. }) {
+        if matches!(
+            self.flow.pattern,
+            Pattern::Short { .. }
+                | Pattern::Bulk {
+                    total_bytes: Some(_),
+                    ..
+                }
+        ) {
             bail!("a scenario's flow goes on until the lab ends it");
         }
         Ok(())
@@ -122,7 +135,12 @@ impl Scenario {
 
 /// Every scenario's name and the first line of its reason.
 pub fn list() -> impl Iterator<Item = (&'static str, &'static str)> {
-    SCENARIOS.iter().map(|(name, text)| (*name, text.lines().next().unwrap_or_default().trim_start_matches("# ")))
+    SCENARIOS.iter().map(|(name, text)| {
+        (
+            *name,
+            text.lines().next().unwrap_or_default().trim_start_matches("# "),
+        )
+    })
 }
 
 #[cfg(test)]

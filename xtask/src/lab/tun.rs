@@ -36,7 +36,12 @@ pub fn open(name: &str, framing: Framing) -> Result<OwnedFd> {
     // SAFETY: an all-zero ifreq is valid; the name is shorter than the field and the ioctl reads only the ifreq.
     let made = unsafe {
         let mut request: libc::ifreq = std::mem::zeroed();
-        for (to, from) in request.ifr_name.iter_mut().take(libc::IFNAMSIZ - 1).zip(name.bytes()) {
+        for (to, from) in request
+            .ifr_name
+            .iter_mut()
+            .take(libc::IFNAMSIZ - 1)
+            .zip(name.bytes())
+        {
             *to = from.cast_signed();
         }
         request.ifr_ifru.ifru_flags = flags as libc::c_short;
@@ -58,7 +63,8 @@ pub fn open(name: &str, framing: Framing) -> Result<OwnedFd> {
 
 /// Bytes the packet takes on a link, headers of every segment included.
 pub fn wire_bytes(frame: &[u8], framing: Framing) -> u64 {
-    let (Framing::SuperPackets, Some((header, packet))) = (framing, frame.split_at_checked(VNET_HEADER)) else {
+    let (Framing::SuperPackets, Some((header, packet))) = (framing, frame.split_at_checked(VNET_HEADER))
+    else {
         return frame.len() as u64;
     };
     let field = |at: usize| u64::from(u16::from_ne_bytes([header[at], header[at + 1]]));

@@ -21,8 +21,16 @@ const READ_BYTES: usize = 256 * 1024;
 pub fn run(connection: &Connection, spec: &WorkerSpec) -> Result<()> {
     match spec.flow.pattern {
         Pattern::Bulk { total_bytes, .. } => bulk(connection, spec, total_bytes),
-        Pattern::Periodic { write_bytes, every_ms } if spec.sends() => periodic(connection, write_bytes, every_ms),
-        Pattern::Turns { request_bytes, answer_bytes, think_ms, pause_ms } => {
+        Pattern::Periodic {
+            write_bytes,
+            every_ms,
+        } if spec.sends() => periodic(connection, write_bytes, every_ms),
+        Pattern::Turns {
+            request_bytes,
+            answer_bytes,
+            think_ms,
+            pause_ms,
+        } => {
             if spec.sends() {
                 answer(connection, request_bytes, answer_bytes, think_ms)
             } else {
@@ -30,7 +38,9 @@ pub fn run(connection: &Connection, spec: &WorkerSpec) -> Result<()> {
             }
         }
         Pattern::Quiet => quiet(connection, spec.sends()),
-        Pattern::Periodic { .. } | Pattern::Short { .. } => receive(connection, spec.socket().read_bytes_per_s),
+        Pattern::Periodic { .. } | Pattern::Short { .. } => {
+            receive(connection, spec.socket().read_bytes_per_s)
+        }
     }
 }
 
@@ -40,14 +50,18 @@ pub fn bulk(connection: &Connection, spec: &WorkerSpec, total_bytes: Option<u64>
         return receive(connection, spec.socket().read_bytes_per_s);
     }
     let (write_bytes, method) = match spec.flow.pattern {
-        Pattern::Bulk { write_bytes, method, .. } => (write_bytes, method),
+        Pattern::Bulk {
+            write_bytes, method, ..
+        } => (write_bytes, method),
         _ => (65_536, Method::Write),
     };
     let mut sender = Sender::new(method, write_bytes)?;
     let mut left = total_bytes.unwrap_or(u64::MAX);
     while left > 0 {
         let ask = left.min(write_bytes as u64) as usize;
-        let Some(sent) = send(connection, &mut sender, ask, &connection.bytes)? else { return Ok(()) };
+        let Some(sent) = send(connection, &mut sender, ask, &connection.bytes)? else {
+            return Ok(());
+        };
         left -= sent as u64;
     }
     let _ = shutdown(&connection.stream, Shutdown::Write);
@@ -138,7 +152,12 @@ fn receive(connection: &Connection, bytes_per_s: Option<u64>) -> Result<()> {
 }
 
 /// Sends once; `None`: the connection is gone.
-fn send(connection: &Connection, sender: &mut Sender, ask: usize, count: &AtomicU64) -> Result<Option<usize>> {
+fn send(
+    connection: &Connection,
+    sender: &mut Sender,
+    ask: usize,
+    count: &AtomicU64,
+) -> Result<Option<usize>> {
     loop {
         connection.calls.fetch_add(1, Ordering::Relaxed);
         match sender.send(&connection.stream, ask) {
@@ -157,7 +176,9 @@ fn send(connection: &Connection, sender: &mut Sender, ask: usize, count: &Atomic
 fn send_all(connection: &Connection, sender: &mut Sender, bytes: usize, count: &AtomicU64) -> Result<bool> {
     let mut left = bytes;
     while left > 0 {
-        let Some(sent) = send(connection, sender, left, count)? else { return Ok(false) };
+        let Some(sent) = send(connection, sender, left, count)? else {
+            return Ok(false);
+        };
         left -= sent;
     }
     Ok(true)
@@ -200,5 +221,8 @@ fn wait(connection: &Connection, flags: PollFlags) -> Result<()> {
 }
 
 fn gone(error: Errno) -> bool {
-    matches!(error, Errno::PIPE | Errno::CONNRESET | Errno::TIMEDOUT | Errno::HOSTUNREACH)
+    matches!(
+        error,
+        Errno::PIPE | Errno::CONNRESET | Errno::TIMEDOUT | Errno::HOSTUNREACH
+    )
 }

@@ -29,7 +29,11 @@ enum Way {
     Writev,
     Sendmmsg,
     Sendfile(File),
-    Splice { read: OwnedFd, write: OwnedFd, inside: usize },
+    Splice {
+        read: OwnedFd,
+        write: OwnedFd,
+        inside: usize,
+    },
 }
 
 impl Sender {
@@ -41,14 +45,19 @@ impl Sender {
             Method::Writev => Way::Writev,
             Method::Sendmmsg => Way::Sendmmsg,
             Method::Sendfile => {
-                let file = memfd_create("tcpwin-lab", MemfdFlags::CLOEXEC).context("cannot make a memory file")?;
+                let file =
+                    memfd_create("tcpwin-lab", MemfdFlags::CLOEXEC).context("cannot make a memory file")?;
                 let mut file = File::from(file);
                 file.write_all(&data).context("cannot fill a memory file")?;
                 Way::Sendfile(file)
             }
             Method::Splice => {
                 let (read, write) = pipe().context("cannot create a pipe")?;
-                Way::Splice { read, write, inside: 0 }
+                Way::Splice {
+                    read,
+                    write,
+                    inside: 0,
+                }
             }
         };
         Ok(Self { data, way })
@@ -60,7 +69,10 @@ impl Sender {
         match &mut self.way {
             Way::Write => rustix::io::write(stream, data),
             Way::Writev => {
-                let parts: Vec<_> = data.chunks(bytes.div_ceil(PARTS).max(1)).map(IoSlice::new).collect();
+                let parts: Vec<_> = data
+                    .chunks(bytes.div_ceil(PARTS).max(1))
+                    .map(IoSlice::new)
+                    .collect();
                 rustix::io::writev(stream, &parts)
             }
             Way::Sendmmsg => sendmmsg(stream, data),
@@ -80,7 +92,10 @@ impl Sender {
 fn sendmmsg(stream: &TcpStream, data: &[u8]) -> rustix::io::Result<usize> {
     let mut parts: Vec<libc::iovec> = data
         .chunks(data.len().div_ceil(PARTS).max(1))
-        .map(|part| libc::iovec { iov_base: part.as_ptr().cast_mut().cast(), iov_len: part.len() })
+        .map(|part| libc::iovec {
+            iov_base: part.as_ptr().cast_mut().cast(),
+            iov_len: part.len(),
+        })
         .collect();
     let mut messages: Vec<libc::mmsghdr> = parts
         .iter_mut()
@@ -94,9 +109,20 @@ fn sendmmsg(stream: &TcpStream, data: &[u8]) -> rustix::io::Result<usize> {
         })
         .collect();
     // SAFETY: every message points at one live iovec, which points into `data`; the kernel only reads the data.
-    let sent = unsafe { libc::sendmmsg(stream.as_raw_fd(), messages.as_mut_ptr(), messages.len() as u32, 0) };
+    let sent = unsafe {
+        libc::sendmmsg(
+            stream.as_raw_fd(),
+            messages.as_mut_ptr(),
+            messages.len() as u32,
+            0,
+        )
+    };
     if sent < 0 {
         return Err(Errno::from_io_error(&io::Error::last_os_error()).unwrap_or(Errno::IO));
     }
-    Ok(messages.iter().take(sent as usize).map(|message| message.msg_len as usize).sum())
+    Ok(messages
+        .iter()
+        .take(sent as usize)
+        .map(|message| message.msg_len as usize)
+        .sum())
 }

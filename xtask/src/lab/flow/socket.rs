@@ -52,13 +52,28 @@ fn new(spec: &SocketSpec, family: Family) -> Result<OwnedFd> {
         Family::Ipv4 => AddressFamily::INET,
         Family::Ipv6 | Family::V4Mapped => AddressFamily::INET6,
     };
-    let socket = socket_with(domain, SocketType::STREAM, SocketFlags::CLOEXEC, Some(ipproto::TCP))
-        .context("cannot make a socket")?;
+    let socket = socket_with(
+        domain,
+        SocketType::STREAM,
+        SocketFlags::CLOEXEC,
+        Some(ipproto::TCP),
+    )
+    .context("cannot make a socket")?;
     let options = [
         (spec.sndbuf_bytes, libc::SOL_SOCKET, libc::SO_SNDBUF, "SO_SNDBUF"),
         (spec.rcvbuf_bytes, libc::SOL_SOCKET, libc::SO_RCVBUF, "SO_RCVBUF"),
-        (spec.window_clamp_bytes, libc::IPPROTO_TCP, libc::TCP_WINDOW_CLAMP, "TCP_WINDOW_CLAMP"),
-        (spec.notsent_lowat_bytes, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, "TCP_NOTSENT_LOWAT"),
+        (
+            spec.window_clamp_bytes,
+            libc::IPPROTO_TCP,
+            libc::TCP_WINDOW_CLAMP,
+            "TCP_WINDOW_CLAMP",
+        ),
+        (
+            spec.notsent_lowat_bytes,
+            libc::IPPROTO_TCP,
+            libc::TCP_NOTSENT_LOWAT,
+            "TCP_NOTSENT_LOWAT",
+        ),
     ];
     for (value, level, option_name, name) in options {
         if let Some(value) = value {
@@ -67,7 +82,8 @@ fn new(spec: &SocketSpec, family: Family) -> Result<OwnedFd> {
     }
     if let Some(mbit) = spec.pacing_mbit {
         let bytes_per_s = (mbit * 125_000.0) as i32;
-        option(&socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, bytes_per_s).context("SO_MAX_PACING_RATE")?;
+        option(&socket, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, bytes_per_s)
+            .context("SO_MAX_PACING_RATE")?;
     }
     congestion(&socket, &spec.congestion)
         .with_context(|| format!("TCP_CONGESTION = {} (is its module loaded?)", spec.congestion))?;
@@ -76,9 +92,20 @@ fn new(spec: &SocketSpec, family: Family) -> Result<OwnedFd> {
 
 fn option(socket: &OwnedFd, level: libc::c_int, name: libc::c_int, value: i32) -> io::Result<()> {
     // SAFETY: the kernel reads the four bytes of a live i32.
-    let set =
-        unsafe { libc::setsockopt(socket.as_raw_fd(), level, name, (&raw const value).cast(), size_of::<i32>() as u32) };
-    if set == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    let set = unsafe {
+        libc::setsockopt(
+            socket.as_raw_fd(),
+            level,
+            name,
+            (&raw const value).cast(),
+            size_of::<i32>() as u32,
+        )
+    };
+    if set == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
 }
 
 fn congestion(socket: &OwnedFd, name: &str) -> io::Result<()> {
@@ -92,5 +119,9 @@ fn congestion(socket: &OwnedFd, name: &str) -> io::Result<()> {
             name.len() as libc::socklen_t,
         )
     };
-    if set == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+    if set == 0 {
+        Ok(())
+    } else {
+        Err(io::Error::last_os_error())
+    }
 }

@@ -35,6 +35,22 @@ pub struct FlowSpec {
     pub receiver: SocketSpec,
 }
 
+impl FlowSpec {
+    /// One IPv4 connection of the sender's, with the kernel's own socket settings.
+    pub fn new(pattern: Pattern) -> Self {
+        Self {
+            connects: default_connects(),
+            family: Family::default(),
+            count: default_count(),
+            warm_up: false,
+            tick_ms: default_tick_ms(),
+            pattern,
+            sender: SocketSpec::default(),
+            receiver: SocketSpec::default(),
+        }
+    }
+}
+
 fn default_connects() -> Side {
     Side::Sender
 }
@@ -44,7 +60,7 @@ fn default_count() -> usize {
 }
 
 fn default_tick_ms() -> u64 {
-    100
+    50
 }
 
 /// Address family of a flow.

@@ -32,7 +32,12 @@ pub struct Connection {
 
 impl Connection {
     fn new(stream: TcpStream) -> Self {
-        Self { stream, bytes: AtomicU64::new(0), calls: AtomicU64::new(0), back_bytes: AtomicU64::new(0) }
+        Self {
+            stream,
+            bytes: AtomicU64::new(0),
+            calls: AtomicU64::new(0),
+            back_bytes: AtomicU64::new(0),
+        }
     }
 
     fn reading(&self) -> Reading {
@@ -57,7 +62,11 @@ impl Connection {
 /// Plays one side of a flow, as told by `spec` (JSON of [`WorkerSpec`]).
 pub fn run(spec: &str) -> Result<()> {
     let spec: WorkerSpec = serde_json::from_str(spec).context("cannot read the worker's orders")?;
-    play(&Arc::new(spec)).inspect_err(|error| say(&Report::Failed { why: format!("{error:#}") }))
+    play(&Arc::new(spec)).inspect_err(|error| {
+        say(&Report::Failed {
+            why: format!("{error:#}"),
+        })
+    })
 }
 
 fn play(spec: &Arc<WorkerSpec>) -> Result<()> {
@@ -69,7 +78,11 @@ fn play(spec: &Arc<WorkerSpec>) -> Result<()> {
     let (done, finished) = rustix::pipe::pipe().context("cannot create a pipe")?;
     let finished = Arc::new(finished);
     let mut connections = Vec::new();
-    if let Pattern::Short { connections: each, bytes } = spec.flow.pattern {
+    if let Pattern::Short {
+        connections: each,
+        bytes,
+    } = spec.flow.pattern
+    {
         let door = Arc::new(door);
         let number = Arc::new(AtomicUsize::new(0));
         for _ in 0..spec.flow.count {
@@ -92,7 +105,10 @@ fn play(spec: &Arc<WorkerSpec>) -> Result<()> {
             start(move || {
                 let _finished = finished;
                 let ended = program::run(&connection, &spec);
-                say(&Report::Total { flow, reading: connection.reading() });
+                say(&Report::Total {
+                    flow,
+                    reading: connection.reading(),
+                });
                 ended
             })?;
         }
@@ -114,14 +130,20 @@ fn play(spec: &Arc<WorkerSpec>) -> Result<()> {
         }
         if told {
             for (flow, connection) in connections.iter().enumerate() {
-                say(&Report::Total { flow, reading: connection.reading() });
+                say(&Report::Total {
+                    flow,
+                    reading: connection.reading(),
+                });
             }
             std::process::exit(0);
         }
         if ticked {
             timer.wait();
             for (flow, connection) in connections.iter().enumerate() {
-                say(&Report::Tick { flow, reading: connection.reading() });
+                say(&Report::Tick {
+                    flow,
+                    reading: connection.reading(),
+                });
             }
         }
     }
@@ -130,10 +152,15 @@ fn play(spec: &Arc<WorkerSpec>) -> Result<()> {
 fn start(task: impl FnOnce() -> Result<()> + Send + 'static) -> Result<()> {
     let run = || {
         if let Err(error) = task() {
-            say(&Report::Failed { why: format!("{error:#}") });
+            say(&Report::Failed {
+                why: format!("{error:#}"),
+            });
         }
     };
-    thread::Builder::new().stack_size(256 * 1024).spawn(run).context("cannot start a thread")?;
+    thread::Builder::new()
+        .stack_size(256 * 1024)
+        .spawn(run)
+        .context("cannot start a thread")?;
     Ok(())
 }
 
@@ -141,7 +168,10 @@ fn short(spec: &WorkerSpec, door: &Door, bytes: u64, flow: usize) -> Result<()> 
     let connection = Connection::new(door.next()?);
     say(&connection.open(flow)?);
     program::bulk(&connection, spec, Some(bytes))?;
-    say(&Report::Total { flow, reading: connection.reading() });
+    say(&Report::Total {
+        flow,
+        reading: connection.reading(),
+    });
     Ok(())
 }
 
@@ -158,7 +188,9 @@ impl Door {
         }
         let listener = socket::listener(spec.address, spec.socket(), spec.flow.family)?;
         let port = listener.local_addr().context("getsockname")?.port();
-        say(&Report::Listening { address: SocketAddr::new(spec.address.ip(), port) });
+        say(&Report::Listening {
+            address: SocketAddr::new(spec.address.ip(), port),
+        });
         Ok(Self::Listener(listener, Arc::clone(spec)))
     }
 
@@ -183,7 +215,9 @@ impl WorkerSpec {
 
 /// One line, whole, at once.
 fn say(report: &Report) {
-    let Ok(mut line) = serde_json::to_vec(report) else { return };
+    let Ok(mut line) = serde_json::to_vec(report) else {
+        return;
+    };
     line.push(b'\n');
     let mut stdout = io::stdout().lock();
     // The parent is gone: nothing to say it to, and stdin ends this worker too.

@@ -52,7 +52,13 @@ pub struct Link {
 impl Link {
     /// A link with an empty queue and a full bucket; `seed` fixes which packets are lost.
     pub fn new(spec: LinkSpec, seed: u64) -> Self {
-        Self { spec, random: seed, busy_until_ns: 0, tokens_bytes: f64::MAX, tokens_at_ns: 0 }
+        Self {
+            spec,
+            random: seed,
+            busy_until_ns: 0,
+            tokens_bytes: f64::MAX,
+            tokens_at_ns: 0,
+        }
     }
 
     /// Changes what the link does from now on; what waits in its queue stays there.
@@ -78,7 +84,11 @@ impl Link {
             Some(rate_bps) => {
                 let start_ns = self.busy_until_ns.max(now_ns);
                 let waiting_bytes = bytes_in(start_ns - now_ns, rate_bps);
-                if self.spec.queue_bytes.is_some_and(|queue| waiting_bytes + wire_bytes > queue) {
+                if self
+                    .spec
+                    .queue_bytes
+                    .is_some_and(|queue| waiting_bytes + wire_bytes > queue)
+                {
                     return Err(Drop::Tail);
                 }
                 self.busy_until_ns = start_ns + wire_bytes * 8_000_000_000 / rate_bps;
@@ -122,7 +132,13 @@ mod tests {
 
     #[test]
     fn delay_alone_shifts_every_packet() {
-        let mut link = Link::new(LinkSpec { delay_ns: 15 * MS, ..LinkSpec::default() }, 1);
+        let mut link = Link::new(
+            LinkSpec {
+                delay_ns: 15 * MS,
+                ..LinkSpec::default()
+            },
+            1,
+        );
         assert_eq!(link.admit(MS, 1500), Ok(16 * MS));
         assert_eq!(link.admit(MS, 60_000), Ok(16 * MS));
     }
@@ -145,8 +161,16 @@ mod tests {
     #[test]
     fn loss_has_its_share_and_its_seed() {
         let lost = |seed| {
-            let mut link = Link::new(LinkSpec { loss: 0.01, ..LinkSpec::default() }, seed);
-            (0..100_000).filter(|&at| link.admit(at, 1500) == Err(Drop::Loss)).collect::<Vec<_>>()
+            let mut link = Link::new(
+                LinkSpec {
+                    loss: 0.01,
+                    ..LinkSpec::default()
+                },
+                seed,
+            );
+            (0..100_000)
+                .filter(|&at| link.admit(at, 1500) == Err(Drop::Loss))
+                .collect::<Vec<_>>()
         };
         assert!((900..1100).contains(&lost(7).len()), "{}", lost(7).len());
         assert_eq!(lost(7), lost(7));
@@ -155,17 +179,34 @@ mod tests {
 
     #[test]
     fn policer_passes_its_burst_then_its_rate() {
-        let policer = Policer { rate_bps: 12_000_000, burst_bytes: 15_000 };
-        let mut link = Link::new(LinkSpec { policer: Some(policer), ..LinkSpec::default() }, 1);
+        let policer = Policer {
+            rate_bps: 12_000_000,
+            burst_bytes: 15_000,
+        };
+        let mut link = Link::new(
+            LinkSpec {
+                policer: Some(policer),
+                ..LinkSpec::default()
+            },
+            1,
+        );
         let burst = (0..20).filter(|_| link.admit(MS, 1500).is_ok()).count();
         assert_eq!(burst, 10);
-        let later = (0..2000).filter(|at| link.admit(MS + at * MS / 2, 1500).is_ok()).count();
+        let later = (0..2000)
+            .filter(|at| link.admit(MS + at * MS / 2, 1500).is_ok())
+            .count();
         assert!((999..=1001).contains(&later), "{later}");
     }
 
     #[test]
     fn a_dead_direction_drops_all() {
-        let mut link = Link::new(LinkSpec { blackhole: true, ..LinkSpec::default() }, 1);
+        let mut link = Link::new(
+            LinkSpec {
+                blackhole: true,
+                ..LinkSpec::default()
+            },
+            1,
+        );
         assert_eq!(link.admit(0, 40), Err(Drop::Blackhole));
     }
 }
