@@ -12,6 +12,8 @@ use crate::classify::{Bound, Direction, Limit, Remedy, Side};
 use crate::observation::{FastOpen, Origin, Retransmits, TcpState};
 use crate::source::{HookState, RetransmitKind};
 
+pub mod feed;
+
 /// The process that holds a socket.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
