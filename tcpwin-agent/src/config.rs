@@ -193,16 +193,19 @@ impl File {
     /// # Errors
     /// Naming the line, the key and what is allowed.
     pub fn parse(path: &Path, text: &str) -> Result<Self, ConfigError> {
-        let at = |key: String, error: &toml::de::Error| ConfigError::Line {
-            path: path.to_owned(),
-            line: line_of(text, error.span().map_or(0, |span| span.start)),
-            key,
-            message: error.message().to_owned(),
+        let at = |key: Option<String>, error: &toml::de::Error| {
+            let line = line_of(text, error.span().map_or(0, |span| span.start));
+            ConfigError::Line {
+                path: path.to_owned(),
+                line,
+                key: key.unwrap_or_else(|| key_on(text, line)),
+                message: error.message().to_owned(),
+            }
         };
-        let document = toml::Deserializer::parse(text).map_err(|error| at(String::new(), &error))?;
+        let document = toml::Deserializer::parse(text).map_err(|error| at(None, &error))?;
         let file: Self = serde_path_to_error::deserialize(document).map_err(|error| {
-            let key = error.path().to_string();
-            at(if key == "." { String::new() } else { key }, error.inner())
+            let key = Some(error.path().to_string()).filter(|key| key != ".");
+            at(key, error.inner())
         })?;
         if file.web.listen_address.as_ref().is_some_and(Vec::is_empty) {
             return Err(ConfigError::NoAddress {
@@ -215,6 +218,12 @@ impl File {
 
 fn line_of(text: &str, offset: usize) -> usize {
     1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
+}
+
+/// What stands before the `=` of a line that is not even TOML.
+fn key_on(text: &str, line: usize) -> String {
+    let assignment = text.lines().nth(line - 1).and_then(|line| line.split_once('='));
+    assignment.map_or_else(String::new, |(key, _)| key.trim().to_owned())
 }
 
 #[cfg(test)]

@@ -17,6 +17,8 @@ use crate::source::Source;
 mod notify;
 mod open;
 mod pipeline;
+#[cfg(test)]
+mod scripted;
 mod signals;
 mod usage;
 
@@ -143,3 +145,6 @@ impl std::fmt::Debug for dyn Source {
         write!(formatter, "Source({})", self.name())
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -103,7 +103,7 @@ mod tests {
         let reader = tokio::spawn(async move {
             let mut part = [0; 16];
             for _ in 0..4 {
-                tokio::time::sleep(Duration::from_secs(20)).await;
+                sleep(Duration::from_secs(20)).await;
                 theirs.read_exact(&mut part).await.unwrap();
             }
         });

@@ -53,7 +53,7 @@ impl Unit {
 pub struct Family {
     /// Name without unit and `_total` or `_info`.
     pub name: &'static str,
-    /// What it says; the unit is added.
+    /// What it says; the unit is added unless there is none to tell.
     pub help: &'static str,
     /// Of the value.
     pub unit: Unit,
@@ -70,7 +70,10 @@ impl Family {
     /// The help text with its unit.
     #[must_use]
     pub fn help_text(&self) -> String {
-        format!("{}, in {}.", self.help, self.unit.text())
+        match self.kind {
+            Kind::Info => format!("{}.", self.help),
+            _ => format!("{} ({}).", self.help, self.unit.text()),
+        }
     }
 }
 
