@@ -20,7 +20,7 @@ fn connection(id: u32, limit: Limit, rate_bps: f64) -> Arc<Connection> {
         local: format!("192.0.2.1:{}", 1_000 + id),
         peer: format!("198.51.100.{}:443", id % 250),
         direction: Direction::Send,
-        process: (id % 2 == 0).then(|| Process {
+        process: (id.is_multiple_of(2)).then(|| Process {
             pid: id,
             name: "curl".to_owned(),
         }),
@@ -50,7 +50,7 @@ fn connection(id: u32, limit: Limit, rate_bps: f64) -> Arc<Connection> {
 }
 
 fn snapshot(connections: u32) -> Snapshot {
-    let limit = |id| if id % 2 == 0 { Limit::RwndScale } else { Limit::App };
+    let limit = |id| if id.is_multiple_of(2) { Limit::RwndScale } else { Limit::App };
     Snapshot {
         at_ns: 5,
         tick: 1,
