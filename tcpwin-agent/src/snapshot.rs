@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::classify::{Bound, Direction, Limit, Remedy, Side};
 use crate::observation::{FastOpen, HookState, Origin, RetransmitKind, Retransmits, TcpState};
 
+pub mod feed;
+
 /// The process that holds a socket.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {

@@ -48,8 +48,22 @@ pub(crate) struct Spec {
     pub(crate) right: bool,
 }
 
-const fn spec(column: Column, name: &'static str, title: &'static str, width: u16, rank: u8, right: bool) -> Spec {
-    Spec { column, name, title, width, rank, right }
+const fn spec(
+    column: Column,
+    name: &'static str,
+    title: &'static str,
+    width: u16,
+    rank: u8,
+    right: bool,
+) -> Spec {
+    Spec {
+        column,
+        name,
+        title,
+        width,
+        rank,
+        right,
+    }
 }
 
 /// All, in the order they stand on the screen.
@@ -83,7 +97,9 @@ impl FromStr for Column {
 
     fn from_str(name: &str) -> Result<Self, UnknownColumn> {
         let found = SPECS.iter().find(|spec| spec.name.eq_ignore_ascii_case(name));
-        found.map(|spec| spec.column).ok_or_else(|| UnknownColumn(name.to_owned()))
+        found
+            .map(|spec| spec.column)
+            .ok_or_else(|| UnknownColumn(name.to_owned()))
     }
 }
 
@@ -101,27 +117,33 @@ impl Column {
             Self::Limit => connection.limit.name().into(),
             Self::Gain => figures::gain(connection)
                 .filter(|gain| *gain >= 1.05)
-                .map_or(Cow::Borrowed(""), |gain| gain_text(gain, theme.sign(Sign::Times)).into()),
+                .map_or(Cow::Borrowed(""), |gain| {
+                    gain_text(gain, theme.sign(Sign::Times)).into()
+                }),
             Self::Direction => match connection.direction {
                 Direction::Send => "send".into(),
                 Direction::Receive => "recv".into(),
             },
             Self::Rate => bits_text(connection.rate_bps).into(),
-            Self::Ceiling => connection.ceiling_bps.map_or(Cow::Borrowed(""), |rate| bits_text(rate).into()),
+            Self::Ceiling => connection
+                .ceiling_bps
+                .map_or(Cow::Borrowed(""), |rate| bits_text(rate).into()),
             Self::Local => clean(&connection.local, theme.ascii),
             Self::Peer => clean(&connection.peer, theme.ascii),
-            Self::Process => {
-                connection.process.as_ref().map_or(Cow::Borrowed(""), |process| clean(&process.name, theme.ascii))
-            }
+            Self::Process => connection
+                .process
+                .as_ref()
+                .map_or(Cow::Borrowed(""), |process| clean(&process.name, theme.ascii)),
             Self::Rtt => rtt_pair(tcp.srtt_us, tcp.min_rtt_us).into(),
-            Self::Cwnd => tcp.cwnd.map_or(Cow::Borrowed(""), |cwnd| count_text(u64::from(cwnd)).into()),
+            Self::Cwnd => tcp
+                .cwnd
+                .map_or(Cow::Borrowed(""), |cwnd| count_text(u64::from(cwnd)).into()),
             Self::InFlight => bytes(tcp.in_flight_bytes),
             Self::SndWnd => bytes(tcp.snd_wnd_bytes),
             Self::Sndbuf => bytes(tcp.sndbuf_bytes),
             Self::Unsent => bytes(tcp.unsent_bytes),
-            Self::Retrans => {
-                figures::retransmit_share(connection).map_or(Cow::Borrowed(""), |share| percent_text(share).into())
-            }
+            Self::Retrans => figures::retransmit_share(connection)
+                .map_or(Cow::Borrowed(""), |share| percent_text(share).into()),
             Self::Age => age_text(connection.age_us).into(),
             Self::Proof => clean(&connection.proof, theme.ascii),
         }
@@ -174,7 +196,11 @@ pub(crate) fn plan(width: u16, widest: Widest) -> Vec<Placed> {
     let mut placed: Vec<Placed> = SPECS
         .iter()
         .filter(|spec| taken.contains(&spec.column))
-        .map(|spec| Placed { column: spec.column, x: 0, width: spec.width })
+        .map(|spec| Placed {
+            column: spec.column,
+            x: 0,
+            width: spec.width,
+        })
         .collect();
     let wishes = [
         (Column::Process, widest.process),
@@ -202,7 +228,10 @@ mod tests {
     use super::*;
 
     fn names(width: u16) -> Vec<&'static str> {
-        plan(width, Widest::default()).iter().map(|place| place.column.spec().name).collect()
+        plan(width, Widest::default())
+            .iter()
+            .map(|place| place.column.spec().name)
+            .collect()
     }
 
     #[test]
@@ -214,7 +243,11 @@ mod tests {
 
     #[test]
     fn columns_never_overlap_or_leave_the_screen() {
-        let widest = Widest { local: 47, peer: 47, process: 15 };
+        let widest = Widest {
+            local: 47,
+            peer: 47,
+            process: 15,
+        };
         for width in 0..400 {
             let mut end = 0;
             for place in plan(width, widest) {
@@ -228,6 +261,9 @@ mod tests {
     #[test]
     fn a_wrong_column_is_told_the_right_ones() {
         let error = "speed".parse::<Column>().unwrap_err().to_string();
-        assert!(error.starts_with("no column `speed`; there are limit, gain,"), "{error}");
+        assert!(
+            error.starts_with("no column `speed`; there are limit, gain,"),
+            "{error}"
+        );
     }
 }

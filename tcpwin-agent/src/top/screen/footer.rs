@@ -22,11 +22,18 @@ pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
     let line = if let Some(message) = &state.message {
         let message = format!(" {message}");
         let message = clean(&message, theme.ascii);
-        Line::styled(elide(&message, cells, theme.sign(Sign::Ellipsis)).into_owned(), theme.notice())
+        Line::styled(
+            elide(&message, cells, theme.sign(Sign::Ellipsis)).into_owned(),
+            theme.notice(),
+        )
     } else {
         let place = place(state);
         let room = cells.saturating_sub(width(&place) + 1);
-        ends(hints(state, room), vec![Span::styled(place, theme.title())], cells)
+        ends(
+            hints(state, room),
+            vec![Span::styled(place, theme.title())],
+            cells,
+        )
     };
     super::draw(frame, area, &[line]);
 }
@@ -45,7 +52,13 @@ fn hints(state: &State, cells: usize) -> Vec<Span<'static>> {
             ("I", "invert"),
             ("+ -", "interval"),
         ],
-        View::Detail => &[("Esc", "back"), ("j k", "scroll"), ("y", "copy the remedy"), ("Space", "freeze"), ("?", "help")],
+        View::Detail => &[
+            ("Esc", "back"),
+            ("j k", "scroll"),
+            ("y", "copy the remedy"),
+            ("Space", "freeze"),
+            ("?", "help"),
+        ],
         View::Help(_) => &[("Esc", "back"), ("j k", "scroll")],
     };
     let mut spans = Vec::new();
@@ -66,13 +79,21 @@ fn place(state: &State) -> String {
     if state.view != View::Overview {
         let (lines, page) = (super::lines(state), usize::from(state.page().body.height));
         let end = lines.min(usize::from(state.scroll) + page);
-        return if lines > page { format!("{end}/{lines} ") } else { String::new() };
+        return if lines > page {
+            format!("{end}/{lines} ")
+        } else {
+            String::new()
+        };
     }
     let mut place = String::new();
     if !state.filter.is_empty() {
         let text = format!("filter: {}", state.filter.text());
         let text = clean(&text, state.theme.ascii);
-        place.push_str(&elide(&text, usize::from(state.size.width) / 3, state.theme.sign(Sign::Ellipsis)));
+        place.push_str(&elide(
+            &text,
+            usize::from(state.size.width) / 3,
+            state.theme.sign(Sign::Ellipsis),
+        ));
         place.push_str("  ");
     }
     if state.sick_only {
@@ -95,8 +116,15 @@ fn render_prompt(frame: &mut Frame<'_>, area: Rect, state: &State, prompt: &Prom
     let cells = usize::from(area.width).saturating_sub(LEAD.len() + 1);
     let text: Vec<char> = prompt.text().chars().collect();
     // The part around the cursor; wide characters may hide its end, never the cursor.
-    let wide = |from: usize| text[from..prompt.cursor()].iter().map(|c| width(c.encode_utf8(&mut [0; 4]))).sum::<usize>();
-    let from = (0..=prompt.cursor()).find(|from| wide(*from) <= cells).unwrap_or(prompt.cursor());
+    let wide = |from: usize| {
+        text[from..prompt.cursor()]
+            .iter()
+            .map(|c| width(c.encode_utf8(&mut [0; 4])))
+            .sum::<usize>()
+    };
+    let from = (0..=prompt.cursor())
+        .find(|from| wide(*from) <= cells)
+        .unwrap_or(prompt.cursor());
     let shown: String = text[from..].iter().collect();
     let shown = clean(&shown, theme.ascii);
     let line = Line::from(vec![Span::styled(LEAD, theme.key()), Span::raw(shown)]);
@@ -119,7 +147,11 @@ fn render_prompt(frame: &mut Frame<'_>, area: Rect, state: &State, prompt: &Prom
             }
         }
         None => {
-            let passed = format!("{} of {}", count_text(state.rows.len() as u64), count_text(state.total() as u64));
+            let passed = format!(
+                "{} of {}",
+                count_text(state.rows.len() as u64),
+                count_text(state.total() as u64)
+            );
             ends(
                 vec![Span::styled("        Enter keeps it, Esc goes back", theme.dim())],
                 vec![Span::styled(format!("{passed} "), Style::new())],
@@ -129,5 +161,8 @@ fn render_prompt(frame: &mut Frame<'_>, area: Rect, state: &State, prompt: &Prom
     };
     super::draw(frame, area, &[line, below]);
     let x = area.x + (LEAD.len() + wide(from)) as u16;
-    frame.set_cursor_position(Position { x: x.min(area.right().saturating_sub(1)), y: area.y });
+    frame.set_cursor_position(Position {
+        x: x.min(area.right().saturating_sub(1)),
+        y: area.y,
+    });
 }

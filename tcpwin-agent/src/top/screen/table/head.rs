@@ -22,6 +22,11 @@ pub(in crate::top::screen) fn render(frame: &mut Frame<'_>, area: Rect, state: &
         let title = &spec.title[..spec.title.len().min(cells - usize::from(!mark.is_empty()))];
         let used = title.len() + usize::from(!mark.is_empty());
         let pad = if spec.right { cells - used } else { 0 };
-        buffer.set_string(area.x + place.x + pad as u16, area.y, format!("{title}{mark}"), theme.head());
+        buffer.set_string(
+            area.x + place.x + pad as u16,
+            area.y,
+            format!("{title}{mark}"),
+            theme.head(),
+        );
     }
 }
