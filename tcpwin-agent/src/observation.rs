@@ -99,7 +99,7 @@ pub struct OwnerHint {
 pub struct BudgetTotals {
     /// By `tcpwin_common::BUDGET_*`, ns.
     pub ns: [u64; tcpwin_common::BUDGET_STATES],
-    /// By `tcpwin_common::BUDGET_*`, byte-microseconds.
+    /// By `tcpwin_common::BUDGET_*`, bytes × 1,024 ns.
     pub flight: [u64; tcpwin_common::BUDGET_STATES],
 }
 

@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 use crate::classify::{Bound, Direction, Limit, Remedy, Side};
 use crate::observation::{FastOpen, HookState, Origin, RetransmitKind, Retransmits, TcpState};
 
+pub mod feed;
+
 /// The process that holds a socket.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Process {
@@ -247,6 +249,8 @@ pub struct Summary {
     pub retransmits: Retransmits,
     /// Segments retransmitted whose kind the source cannot tell.
     pub retransmits_unknown: u64,
+    /// SYN-ACKs and SYNs retransmitted.
+    pub retransmits_syn: u64,
     /// Resets sent.
     pub resets_sent: u64,
     /// Resets received.

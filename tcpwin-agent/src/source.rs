@@ -16,6 +16,13 @@ pub enum Update {
     Observed(Observation),
     /// The socket closed; these are its final totals.
     Closed(Observation),
+    /// The socket is gone and its final totals were lost.
+    Vanished {
+        /// Which socket.
+        key: Key,
+        /// When this was noticed.
+        at: Instant,
+    },
     /// A segment was sent again.
     Retransmit {
         /// Which socket.
@@ -58,6 +65,17 @@ pub struct LossCount {
     pub cause: &'static str,
     /// Since the start.
     pub count: u64,
+}
+
+/// Counts of the host as a whole, since no connection stands for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostCounts {
+    /// SYN-ACKs sent again.
+    pub synack_retransmits: u64,
+    /// Resets sent.
+    pub resets_sent: u64,
+    /// Resets received.
+    pub resets_received: u64,
 }
 
 /// Cost of the probes since the start, where the kernel keeps it (`bpf_stats`).
@@ -105,6 +123,11 @@ pub trait Source: Send {
 
     /// What was lost, by cause.
     fn losses(&self) -> Vec<LossCount>;
+
+    /// Counts of the host as a whole; zero from sources that cannot see them.
+    fn host_counts(&self) -> HostCounts {
+        HostCounts::default()
+    }
 
     /// The hooks, attached or missing.
     fn hooks(&self) -> Vec<HookState>;
