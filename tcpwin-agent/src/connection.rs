@@ -2,6 +2,7 @@
 
 mod delta;
 pub mod interval;
+pub mod owner;
 mod row;
 mod table;
 

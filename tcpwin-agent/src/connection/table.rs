@@ -40,6 +40,9 @@ pub trait FindOwner: Send {
 
     /// The socket is gone.
     fn forget(&mut self, key: Key);
+
+    /// A tick passed: a bounded step of the search, and what it found.
+    fn refresh(&mut self, now: Instant, found: &mut Vec<(Key, Arc<Ownership>)>);
 }
 
 /// What a connection did in its last interval.
@@ -278,6 +281,7 @@ impl Table {
     pub fn tick(&mut self, now: Instant, events: &mut Vec<TraceEvent>) {
         let span = now.since(if self.ticked.0 == 0 { now } else { self.ticked });
         self.moved = (0, 0);
+        self.find_owners(now);
         let idle = self.entries.len().saturating_sub(self.active.len());
         *self.summary.seconds.entry(Limit::None).or_default() += idle as f64 * span.seconds();
 
@@ -310,6 +314,17 @@ impl Table {
         self.summary.receive_bps = Bytes(self.moved.1).per(span).bits();
     }
 
+    fn find_owners(&mut self, now: Instant) {
+        let Some(owners) = &mut self.owners else { return };
+        let mut found = Vec::new();
+        owners.refresh(now, &mut found);
+        for (key, owner) in found {
+            if let Some(entry) = self.entries.get_mut(&key) {
+                entry.owner = Some(owner);
+            }
+        }
+    }
+
     /// Throws out the quiet connections that were seen longest ago: a sixteenth of the table at a time, since it costs a walk.
     fn evict(&mut self) {
         let mut quiet: Vec<(bool, Instant, Key)> = self
@@ -326,6 +341,9 @@ impl Table {
             if let Some(entry) = self.entries.remove(key) {
                 self.move_count(entry.verdict.limit, None);
                 self.evictions += 1;
+                if let Some(owners) = &mut self.owners {
+                    owners.forget(*key);
+                }
             }
         }
     }
