@@ -2,7 +2,7 @@
 
 use crate::observation::Origin;
 use crate::snapshot::{Connection, Process, TraceEvent};
-use crate::source::RetransmitKind;
+use crate::observation::RetransmitKind;
 use crate::units::bytes_text;
 
 use super::Stamp;

@@ -6,7 +6,7 @@ use super::*;
 use crate::classify::{Bound, Direction, Limit, Side};
 use crate::observation::Origin;
 use crate::snapshot::{Connection, Process, TcpFields, TraceEvent};
-use crate::source::RetransmitKind;
+use crate::observation::RetransmitKind;
 
 const MS: u64 = 1_000_000;
 
