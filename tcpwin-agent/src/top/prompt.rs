@@ -48,8 +48,8 @@ impl Prompt {
         self.cursor
     }
 
-    /// Makes the change. The parsed filter, unless the text is wrong.
-    pub(crate) fn edit(&mut self, edit: Edit) -> Option<Filter> {
+    /// Makes the change. What the text means now, up to its first fault.
+    pub(crate) fn edit(&mut self, edit: Edit) -> Filter {
         match edit {
             Edit::Insert(c) if self.chars.len() < LONGEST && !c.is_control() => {
                 self.chars.insert(self.cursor, c);
@@ -73,9 +73,9 @@ impl Prompt {
             Edit::Start => self.cursor = 0,
             Edit::End => self.cursor = self.chars.len(),
         }
-        let parsed = self.text().parse();
-        self.error = parsed.as_ref().err().cloned();
-        parsed.ok()
+        let (filter, error) = Filter::so_far(&self.text());
+        self.error = error;
+        filter
     }
 
     /// Removes what stands between `from` and the cursor.

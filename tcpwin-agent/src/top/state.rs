@@ -161,7 +161,7 @@ impl State {
     }
 
     fn footer_lines(&self) -> u16 {
-        if self.prompt.is_some() { 2 } else { 1 }
+        if self.prompt.is_some() { 3 } else { 1 }
     }
 
     /// Columns of the table.

@@ -272,10 +272,9 @@ fn sort_beside(state: &mut State, step: isize) {
 }
 
 fn edit_filter(state: &mut State, edit: Edit) {
-    let parsed = state.prompt.as_mut().and_then(|prompt| prompt.edit(edit));
-    // While the text is wrong the last right one stays in force.
-    if let Some(parsed) = parsed {
-        filter(state, parsed);
+    if let Some(prompt) = &mut state.prompt {
+        let so_far = prompt.edit(edit);
+        filter(state, so_far);
     }
 }
 
