@@ -15,10 +15,24 @@ use tcpwin_agent::units::{bits_text, bytes_text};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let count = arguments.iter().find_map(|argument| argument.parse().ok()).unwrap_or(200);
+    let count = arguments
+        .iter()
+        .find_map(|argument| argument.parse().ok())
+        .unwrap_or(200);
     let has = |name: &str| arguments.iter().any(|argument| argument == name);
-    let options = Options { ascii: has("--ascii"), ..Options::default() };
-    run(Box::new(Synthetic { tick: 0, count, lossy: has("--lossy"), gone: has("--gone") }), options)?;
+    let options = Options {
+        ascii: has("--ascii"),
+        ..Options::default()
+    };
+    run(
+        Box::new(Synthetic {
+            tick: 0,
+            count,
+            lossy: has("--lossy"),
+            gone: has("--gone"),
+        }),
+        options,
+    )?;
     println!("top_demo ended; the terminal is back");
     Ok(())
 }
@@ -39,8 +53,17 @@ impl Feed for Synthetic {
                 cause: "connection refused".into(),
             });
         }
-        let connections: Vec<_> = (0..self.count).map(|n| Arc::new(connection(n, self.tick))).collect();
-        let mut summary = Summary { retransmits: Retransmits { fast: (self.tick * 3) as u32, rto: 0, tlp: 1 }, ..Summary::default() };
+        let connections: Vec<_> = (0..self.count)
+            .map(|n| Arc::new(connection(n, self.tick)))
+            .collect();
+        let mut summary = Summary {
+            retransmits: Retransmits {
+                fast: (self.tick * 3) as u32,
+                rto: 0,
+                tlp: 1,
+            },
+            ..Summary::default()
+        };
         for connection in &connections {
             *summary.connections.entry(connection.limit).or_default() += 1;
             summary.send_bps += connection.send_bps;
@@ -81,7 +104,14 @@ fn wave(n: u64, tick: u64) -> f64 {
 }
 
 fn connection(n: u64, tick: u64) -> Connection {
-    const NAMES: [&str; 6] = ["nginx", "postgres", "rsync", "envoy", "evil\u{1b}[31m\u{202e}", "バックアップ"];
+    const NAMES: [&str; 6] = [
+        "nginx",
+        "postgres",
+        "rsync",
+        "envoy",
+        "evil\u{1b}[31m\u{202e}",
+        "バックアップ",
+    ];
     const LIMITS: [Limit; 12] = [
         Limit::RwndScale,
         Limit::Sndbuf,
@@ -96,29 +126,73 @@ fn connection(n: u64, tick: u64) -> Connection {
         Limit::None,
         Limit::RwndReader,
     ];
-    let limit = if n % 97 == 13 { Limit::Stalled } else { LIMITS[(n % 12) as usize] };
+    let limit = if n % 97 == 13 {
+        Limit::Stalled
+    } else {
+        LIMITS[(n % 12) as usize]
+    };
     let rtt_us = 2_000 + (n * 7_919 % 180_000) as u32;
     let window = [65_535_u32, 131_072, 4 << 20][(n % 3) as usize];
     let ceiling = f64::from(window) * 8e6 / f64::from(rtt_us);
     let quiet = matches!(limit, Limit::None | Limit::Stalled);
-    let rate = if quiet { 0.0 } else { ceiling * (0.9 + 0.1 * wave(n, tick)) };
+    let rate = if quiet {
+        0.0
+    } else {
+        ceiling * (0.9 + 0.1 * wave(n, tick))
+    };
     let bound = limit.bound();
     let held = !matches!(limit, Limit::None | Limit::Unknown | Limit::App);
-    let formula = format!("{} ÷ {} ms", bytes_text(u64::from(window)), f64::from(rtt_us) / 1e3);
-    let peer = if n % 5 == 0 { format!("[2001:db8:{:x}::{:x}]:443", n % 9, n) } else { format!("203.0.113.{}:{}", n % 250 + 1, 1_024 + n) };
+    let formula = format!(
+        "{} ÷ {} ms",
+        bytes_text(u64::from(window)),
+        f64::from(rtt_us) / 1e3
+    );
+    let peer = if n % 5 == 0 {
+        format!("[2001:db8:{:x}::{:x}]:443", n % 9, n)
+    } else {
+        format!("203.0.113.{}:{}", n % 250 + 1, 1_024 + n)
+    };
     let budget = match limit {
-        Limit::Sndbuf => Budget { sndbuf: 0.83, cwnd: 0.1, app: 0.07, ..Budget::default() },
-        Limit::RwndScale | Limit::RwndReader => Budget { rwnd: 0.94, app: 0.04, pacing: 0.02, ..Budget::default() },
-        Limit::None => Budget { idle: 1.0, ..Budget::default() },
-        _ => Budget { cwnd: 0.6, app: 0.3, pacing: 0.1, ..Budget::default() },
+        Limit::Sndbuf => Budget {
+            sndbuf: 0.83,
+            cwnd: 0.1,
+            app: 0.07,
+            ..Budget::default()
+        },
+        Limit::RwndScale | Limit::RwndReader => Budget {
+            rwnd: 0.94,
+            app: 0.04,
+            pacing: 0.02,
+            ..Budget::default()
+        },
+        Limit::None => Budget {
+            idle: 1.0,
+            ..Budget::default()
+        },
+        _ => Budget {
+            cwnd: 0.6,
+            app: 0.3,
+            pacing: 0.1,
+            ..Budget::default()
+        },
     };
     Connection {
         id: (n + 1).to_string(),
         netns: 4_026_531_840,
-        local: format!("198.51.100.7:{}", if n % 3 == 0 { 443 } else { 30_000 + n % 30_000 }),
+        local: format!(
+            "198.51.100.7:{}",
+            if n % 3 == 0 { 443 } else { 30_000 + n % 30_000 }
+        ),
         peer,
-        direction: if n % 4 == 3 { Direction::Receive } else { Direction::Send },
-        process: Some(Process { pid: 800 + n as u32, name: NAMES[(n % 6) as usize].into() }),
+        direction: if n % 4 == 3 {
+            Direction::Receive
+        } else {
+            Direction::Send
+        },
+        process: Some(Process {
+            pid: 800 + n as u32,
+            name: NAMES[(n % 6) as usize].into(),
+        }),
         cgroup: Some("/system.slice/demo.service".into()),
         origin: Origin::Accept,
         age_us: (tick + n) * 1_000_000,
@@ -131,9 +205,17 @@ fn connection(n: u64, tick: u64) -> Connection {
         receive_bps: rate / 50.0,
         ceiling_bps: held.then_some(ceiling),
         ceiling_formula: held.then_some(formula.clone()),
-        next: held.then(|| Next { limit: Limit::Bandwidth, rate_bps: ceiling * 6.9, formula: "best delivery rate to this peer".into() }),
+        next: held.then(|| Next {
+            limit: Limit::Bandwidth,
+            rate_bps: ceiling * 6.9,
+            formula: "best delivery rate to this peer".into(),
+        }),
         budget: Some(budget),
-        proof: format!("demo: {} of {} allowed by {formula}", bits_text(rate), bits_text(ceiling)),
+        proof: format!(
+            "demo: {} of {} allowed by {formula}",
+            bits_text(rate),
+            bits_text(ceiling)
+        ),
         remedies: if held {
             vec![Remedy {
                 side: Side::PeerKernel,

@@ -77,7 +77,9 @@ impl Default for Options {
 #[derive(Debug, thiserror::Error)]
 pub enum TopError {
     /// Output goes to a file or pipe.
-    #[error("tcpwin top needs a terminal; for output to a file or pipe use `tcpwin trace`, or /api/v1/connections of the agent")]
+    #[error(
+        "tcpwin top needs a terminal; for output to a file or pipe use `tcpwin trace`, or /api/v1/connections of the agent"
+    )]
     NoTerminal,
     /// The terminal failed.
     #[error("{operation} the terminal: {cause}")]
@@ -127,12 +129,20 @@ pub fn run(feed: Box<dyn Feed>, options: Options) -> Result<(), TopError> {
             let effects = match event {
                 Event::End => return Ok(()),
                 Event::Died => return Err(TopError::Died),
-                Event::TerminalLost(cause) => return Err(TopError::Terminal { operation: "reading", cause }),
+                Event::TerminalLost(cause) => {
+                    return Err(TopError::Terminal {
+                        operation: "reading",
+                        cause,
+                    });
+                }
                 Event::Continued => {
                     screen.retake().map_err(TopError::terminal("taking back"))?;
                     vec![Effect::Redraw]
                 }
-                event => actions(&state, event).into_iter().map(|action| update(&mut state, action)).collect(),
+                event => actions(&state, event)
+                    .into_iter()
+                    .map(|action| update(&mut state, action))
+                    .collect(),
             };
             for effect in effects {
                 match effect {
@@ -141,7 +151,9 @@ pub fn run(feed: Box<dyn Feed>, options: Options) -> Result<(), TopError> {
                     Effect::Quit => return Ok(()),
                     Effect::Redraw => screen.clear().map_err(TopError::terminal("clearing"))?,
                     Effect::Interval => events.pace(state.interval),
-                    Effect::Mouse => screen.mouse(state.mouse).map_err(TopError::terminal("writing to"))?,
+                    Effect::Mouse => screen
+                        .mouse(state.mouse)
+                        .map_err(TopError::terminal("writing to"))?,
                     Effect::Copy(text) => screen.copy(&text).map_err(TopError::terminal("writing to"))?,
                     Effect::Suspend => {
                         screen.suspend().map_err(TopError::terminal("taking back"))?;
@@ -167,9 +179,10 @@ fn actions(state: &State, event: Event) -> Vec<Action> {
         Event::Terminal(TerminalEvent::Key(key)) => vec![key_action(state, key)],
         Event::Terminal(TerminalEvent::Mouse(mouse)) => vec![mouse_action(mouse)],
         Event::Terminal(TerminalEvent::Resize(width, height)) => vec![Action::Resize(width, height)],
-        Event::Terminal(TerminalEvent::Paste(text)) if state.prompt.is_some() => {
-            text.chars().map(|c| Action::FilterEdit(Edit::Insert(c))).collect()
-        }
+        Event::Terminal(TerminalEvent::Paste(text)) if state.prompt.is_some() => text
+            .chars()
+            .map(|c| Action::FilterEdit(Edit::Insert(c)))
+            .collect(),
         _ => Vec::new(),
     }
 }

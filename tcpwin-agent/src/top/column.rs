@@ -48,8 +48,22 @@ pub(crate) struct Spec {
     pub(crate) right: bool,
 }
 
-const fn spec(column: Column, name: &'static str, title: &'static str, width: u16, rank: u8, right: bool) -> Spec {
-    Spec { column, name, title, width, rank, right }
+const fn spec(
+    column: Column,
+    name: &'static str,
+    title: &'static str,
+    width: u16,
+    rank: u8,
+    right: bool,
+) -> Spec {
+    Spec {
+        column,
+        name,
+        title,
+        width,
+        rank,
+        right,
+    }
 }
 
 /// All, in the order they stand on the screen.
@@ -59,7 +73,7 @@ pub(crate) const SPECS: [Spec; 17] = [
     spec(Column::Direction, "direction", "dir", 4, 8, false),
     spec(Column::Rate, "rate", "rate", 11, 2, true),
     spec(Column::Ceiling, "ceiling", "ceiling", 11, 4, true),
-    spec(Column::Local, "local", "local", 21, 15, false),
+    spec(Column::Local, "local", "local", 21, 16, false),
     spec(Column::Peer, "peer", "peer", 21, 3, false),
     spec(Column::Process, "process", "process", 9, 5, false),
     spec(Column::Rtt, "rtt", "rtt/min ms", 10, 6, true),
@@ -69,8 +83,8 @@ pub(crate) const SPECS: [Spec; 17] = [
     spec(Column::Sndbuf, "sndbuf", "sndbuf", 9, 14, true),
     spec(Column::Unsent, "unsent", "unsent", 9, 13, true),
     spec(Column::Retrans, "retrans", "retr", 7, 12, true),
-    spec(Column::Age, "age", "age", 6, 16, true),
-    spec(Column::Proof, "proof", "proof", 20, 17, false),
+    spec(Column::Age, "age", "age", 6, 17, true),
+    spec(Column::Proof, "proof", "proof", 30, 15, false),
 ];
 
 /// A name that is no column.
@@ -83,7 +97,9 @@ impl FromStr for Column {
 
     fn from_str(name: &str) -> Result<Self, UnknownColumn> {
         let found = SPECS.iter().find(|spec| spec.name.eq_ignore_ascii_case(name));
-        found.map(|spec| spec.column).ok_or_else(|| UnknownColumn(name.to_owned()))
+        found
+            .map(|spec| spec.column)
+            .ok_or_else(|| UnknownColumn(name.to_owned()))
     }
 }
 
@@ -101,27 +117,33 @@ impl Column {
             Self::Limit => connection.limit.name().into(),
             Self::Gain => figures::gain(connection)
                 .filter(|gain| *gain >= 1.05)
-                .map_or(Cow::Borrowed(""), |gain| gain_text(gain, theme.sign(Sign::Times)).into()),
+                .map_or(Cow::Borrowed(""), |gain| {
+                    gain_text(gain, theme.sign(Sign::Times)).into()
+                }),
             Self::Direction => match connection.direction {
                 Direction::Send => "send".into(),
                 Direction::Receive => "recv".into(),
             },
             Self::Rate => bits_text(connection.rate_bps).into(),
-            Self::Ceiling => connection.ceiling_bps.map_or(Cow::Borrowed(""), |rate| bits_text(rate).into()),
+            Self::Ceiling => connection
+                .ceiling_bps
+                .map_or(Cow::Borrowed(""), |rate| bits_text(rate).into()),
             Self::Local => clean(&connection.local, theme.ascii),
             Self::Peer => clean(&connection.peer, theme.ascii),
-            Self::Process => {
-                connection.process.as_ref().map_or(Cow::Borrowed(""), |process| clean(&process.name, theme.ascii))
-            }
+            Self::Process => connection
+                .process
+                .as_ref()
+                .map_or(Cow::Borrowed(""), |process| clean(&process.name, theme.ascii)),
             Self::Rtt => rtt_pair(tcp.srtt_us, tcp.min_rtt_us).into(),
-            Self::Cwnd => tcp.cwnd.map_or(Cow::Borrowed(""), |cwnd| count_text(u64::from(cwnd)).into()),
+            Self::Cwnd => tcp
+                .cwnd
+                .map_or(Cow::Borrowed(""), |cwnd| count_text(u64::from(cwnd)).into()),
             Self::InFlight => bytes(tcp.in_flight_bytes),
             Self::SndWnd => bytes(tcp.snd_wnd_bytes),
             Self::Sndbuf => bytes(tcp.sndbuf_bytes),
             Self::Unsent => bytes(tcp.unsent_bytes),
-            Self::Retrans => {
-                figures::retransmit_share(connection).map_or(Cow::Borrowed(""), |share| percent_text(share).into())
-            }
+            Self::Retrans => figures::retransmit_share(connection)
+                .map_or(Cow::Borrowed(""), |share| percent_text(share).into()),
             Self::Age => age_text(connection.age_us).into(),
             Self::Proof => clean(&connection.proof, theme.ascii),
         }
@@ -154,6 +176,20 @@ pub(crate) struct Widest {
     pub(crate) process: u16,
 }
 
+impl Widest {
+    /// The wider of both.
+    pub(crate) fn union(self, other: Self) -> Self {
+        Self {
+            local: self.local.max(other.local),
+            peer: self.peer.max(other.peer),
+            process: self.process.max(other.process),
+        }
+    }
+}
+
+/// Columns up to this rank come before whole names.
+const ESSENTIAL: u8 = 8;
+
 /// Cells left of the first column: the mark of the selected row.
 const MARGIN: u16 = 1;
 
@@ -162,33 +198,40 @@ pub(crate) fn plan(width: u16, widest: Widest) -> Vec<Placed> {
     let mut ranked: Vec<&Spec> = SPECS.iter().collect();
     ranked.sort_unstable_by_key(|spec| spec.rank);
     let mut left = width.saturating_sub(MARGIN) + 1;
-    let mut taken = Vec::with_capacity(SPECS.len());
+    let mut placed: Vec<Placed> = Vec::with_capacity(SPECS.len());
+    let grow = |placed: &mut [Placed], left: &mut u16, column: Column, wish: u16| {
+        if let Some(place) = placed.iter_mut().find(|place| place.column == column) {
+            let more = wish.saturating_sub(place.width).min(*left);
+            place.width += more;
+            *left -= more;
+        }
+    };
     for spec in ranked {
+        if spec.rank > ESSENTIAL {
+            // Whole names before more figures.
+            grow(&mut placed, &mut left, Column::Process, widest.process);
+            grow(&mut placed, &mut left, Column::Peer, widest.peer);
+        }
         // No gaps in the ranking: a column never comes and goes as the screen grows.
         if spec.width + 1 > left {
             break;
         }
         left -= spec.width + 1;
-        taken.push(spec.column);
+        placed.push(Placed {
+            column: spec.column,
+            x: 0,
+            width: spec.width,
+        });
     }
-    let mut placed: Vec<Placed> = SPECS
-        .iter()
-        .filter(|spec| taken.contains(&spec.column))
-        .map(|spec| Placed { column: spec.column, x: 0, width: spec.width })
-        .collect();
-    let wishes = [
+    for (column, wish) in [
         (Column::Process, widest.process),
         (Column::Peer, widest.peer),
         (Column::Local, widest.local),
         (Column::Proof, u16::MAX),
-    ];
-    for (column, wish) in wishes {
-        if let Some(place) = placed.iter_mut().find(|place| place.column == column) {
-            let more = wish.saturating_sub(place.width).min(left);
-            place.width += more;
-            left -= more;
-        }
+    ] {
+        grow(&mut placed, &mut left, column, wish);
     }
+    placed.sort_unstable_by_key(|place| SPECS.iter().position(|spec| spec.column == place.column));
     let mut x = MARGIN;
     for place in &mut placed {
         place.x = x;
@@ -202,19 +245,27 @@ mod tests {
     use super::*;
 
     fn names(width: u16) -> Vec<&'static str> {
-        plan(width, Widest::default()).iter().map(|place| place.column.spec().name).collect()
+        plan(width, Widest::default())
+            .iter()
+            .map(|place| place.column.spec().name)
+            .collect()
     }
 
     #[test]
     fn eighty_cells_show_what_decides() {
         assert_eq!(names(80), ["limit", "rate", "ceiling", "peer", "process", "rtt"]);
         assert_eq!(names(60), ["limit", "rate", "ceiling", "peer"]);
-        assert_eq!(names(200).len(), SPECS.len());
+        assert_eq!(names(220).len(), SPECS.len());
+        assert!(names(200).contains(&"proof"));
     }
 
     #[test]
     fn columns_never_overlap_or_leave_the_screen() {
-        let widest = Widest { local: 47, peer: 47, process: 15 };
+        let widest = Widest {
+            local: 47,
+            peer: 47,
+            process: 15,
+        };
         for width in 0..400 {
             let mut end = 0;
             for place in plan(width, widest) {
@@ -228,6 +279,9 @@ mod tests {
     #[test]
     fn a_wrong_column_is_told_the_right_ones() {
         let error = "speed".parse::<Column>().unwrap_err().to_string();
-        assert!(error.starts_with("no column `speed`; there are limit, gain,"), "{error}");
+        assert!(
+            error.starts_with("no column `speed`; there are limit, gain,"),
+            "{error}"
+        );
     }
 }

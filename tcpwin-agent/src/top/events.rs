@@ -88,7 +88,10 @@ impl Drop for Events {
 }
 
 fn spawn(name: &str, work: impl FnOnce() + Send + 'static) -> io::Result<()> {
-    thread::Builder::new().name(name.to_owned()).spawn(work).map(|_| ())
+    thread::Builder::new()
+        .name(name.to_owned())
+        .spawn(work)
+        .map(|_| ())
 }
 
 /// The loop's ear, which also hears of a panic.
@@ -144,7 +147,9 @@ fn read(over: &AtomicBool, loop_: &Tell) {
 
 /// Waits for signals. Those that would end the process end the screen first.
 fn watch(over: oneshot::Receiver<()>, loop_: &Tell) {
-    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() else { return };
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread().enable_io().build() else {
+        return;
+    };
     runtime.block_on(async {
         let (Ok(mut term), Ok(mut hup), Ok(mut int), Ok(mut cont)) = (
             signal(SignalKind::terminate()),

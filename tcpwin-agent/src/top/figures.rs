@@ -11,10 +11,9 @@ pub(crate) fn gain(connection: &Connection) -> Option<f64> {
 
 /// Bits per second that the binding limit withholds; the observed rate where the next limit is not known.
 pub(crate) fn withheld_bps(connection: &Connection) -> f64 {
-    connection
-        .next
-        .as_ref()
-        .map_or(connection.rate_bps, |next| (next.rate_bps - connection.rate_bps).max(0.0))
+    connection.next.as_ref().map_or(connection.rate_bps, |next| {
+        (next.rate_bps - connection.rate_bps).max(0.0)
+    })
 }
 
 /// Share of segments sent again, over the connection's life.

@@ -54,7 +54,13 @@ impl Filter {
     pub(crate) fn so_far(text: &str) -> (Self, Option<FilterError>) {
         let mut terms = Vec::new();
         let error = parse::parse(text, &mut terms).err();
-        (Self { text: text.trim().to_owned(), terms }, error)
+        (
+            Self {
+                text: text.trim().to_owned(),
+                terms,
+            },
+            error,
+        )
     }
 
     /// As it was written.
@@ -92,15 +98,24 @@ fn mentions(connection: &Connection, word: &str) -> bool {
         || process.is_some_and(|process| contains(&process.name, word))
         || contains(connection.limit.name(), word)
         || contains(connection.bound.name(), word)
-        || connection.cgroup.as_deref().is_some_and(|cgroup| contains(cgroup, word))
-        || connection.tcp.congestion.as_deref().is_some_and(|name| contains(name, word))
+        || connection
+            .cgroup
+            .as_deref()
+            .is_some_and(|cgroup| contains(cgroup, word))
+        || connection
+            .tcp
+            .congestion
+            .as_deref()
+            .is_some_and(|name| contains(name, word))
         || contains(&connection.proof, word)
 }
 
 /// If `needle`, in lower case, occurs in `text` in any case. Allocates nothing.
 fn contains(text: &str, needle: &str) -> bool {
     let (text, needle) = (text.as_bytes(), needle.as_bytes());
-    let Some((first, rest)) = needle.split_first() else { return true };
+    let Some((first, rest)) = needle.split_first() else {
+        return true;
+    };
     if text.len() < needle.len() {
         return false;
     }

@@ -47,15 +47,23 @@ pub(crate) struct History {
 
 impl History {
     /// Takes in a tick: connections that are followed already, then those of `first`, in that order, while there is room.
-    /// What is gone is forgotten.
-    pub(crate) fn push<'a>(&mut self, snapshot: &'a Snapshot, first: impl Iterator<Item = &'a Connection>) {
+    /// What is gone is forgotten, unless it is `opened`.
+    pub(crate) fn push<'a>(
+        &mut self,
+        snapshot: &'a Snapshot,
+        opened: Option<&Connection>,
+        first: impl Iterator<Item = &'a Connection>,
+    ) {
         for connection in snapshot.connections.iter() {
             if let Some(ring) = self.ring(connection) {
                 ring.push(connection, snapshot.tick);
             }
         }
-        for rings in self.rings.values_mut() {
-            rings.retain(|_, ring| ring.tick == snapshot.tick);
+        for (netns, rings) in &mut self.rings {
+            let opened = opened
+                .filter(|opened| opened.netns == *netns)
+                .map(|opened| opened.id.as_str());
+            rings.retain(|id, ring| ring.tick == snapshot.tick || opened == Some(id));
         }
         self.rings.retain(|_, rings| !rings.is_empty());
         self.len = self.rings.values().map(HashMap::len).sum();
@@ -74,18 +82,29 @@ impl History {
         }
         let mut ring = Ring::default();
         ring.push(connection, tick);
-        self.rings.entry(connection.netns).or_default().insert(connection.id.as_str().into(), ring);
+        self.rings
+            .entry(connection.netns)
+            .or_default()
+            .insert(connection.id.as_str().into(), ring);
         self.len += 1;
     }
 
     fn ring(&mut self, connection: &Connection) -> Option<&mut Ring> {
-        self.rings.get_mut(&connection.netns)?.get_mut(connection.id.as_str())
+        self.rings
+            .get_mut(&connection.netns)?
+            .get_mut(connection.id.as_str())
     }
 
     /// Samples of `connection`, oldest first.
-    pub(crate) fn of(&self, connection: &Connection) -> impl DoubleEndedIterator<Item = &Sample> + ExactSizeIterator {
+    pub(crate) fn of(
+        &self,
+        connection: &Connection,
+    ) -> impl DoubleEndedIterator<Item = &Sample> + ExactSizeIterator {
         const NONE: &VecDeque<Sample> = &VecDeque::new();
-        let ring = self.rings.get(&connection.netns).and_then(|rings| rings.get(connection.id.as_str()));
+        let ring = self
+            .rings
+            .get(&connection.netns)
+            .and_then(|rings| rings.get(connection.id.as_str()));
         ring.map_or(NONE, |ring| &ring.samples).iter()
     }
 }
@@ -132,9 +151,14 @@ impl Pulse {
             series.push_back(value as f32);
         }
         // An agent that started anew counts from zero: no rate from that.
-        let before = before.filter(|before| before.at_ns < now.at_ns && before.health.cpu_us <= now.health.cpu_us);
+        let before =
+            before.filter(|before| before.at_ns < now.at_ns && before.health.cpu_us <= now.health.cpu_us);
         let Some(before) = before else {
-            *self = Self { receive_bps: self.receive_bps.split_off(0), send_bps: self.send_bps.split_off(0), ..Self::default() };
+            *self = Self {
+                receive_bps: self.receive_bps.split_off(0),
+                send_bps: self.send_bps.split_off(0),
+                ..Self::default()
+            };
             return;
         };
         let ns = (now.at_ns - before.at_ns) as f64;
@@ -142,10 +166,19 @@ impl Pulse {
         let per_s = |old: u64, new: u64| new.saturating_sub(old) as f64 * 1e9 / ns;
         self.retransmits_per_s = Some(per_s(retransmits(before), retransmits(now)));
         self.cpu_share = Some((new.cpu_us - old.cpu_us) as f64 * 1e3 / ns);
-        let probe_ns = old.probe_run_ns.zip(new.probe_run_ns).map(|(old, new)| new.saturating_sub(old) as f64);
-        let runs = old.probe_runs.zip(new.probe_runs).map(|(old, new)| new.saturating_sub(old) as f64);
+        let probe_ns = old
+            .probe_run_ns
+            .zip(new.probe_run_ns)
+            .map(|(old, new)| new.saturating_sub(old) as f64);
+        let runs = old
+            .probe_runs
+            .zip(new.probe_runs)
+            .map(|(old, new)| new.saturating_sub(old) as f64);
         self.probe_share = probe_ns.map(|spent| spent / ns);
-        self.probe_ns = probe_ns.zip(runs).filter(|(_, runs)| *runs > 0.0).map(|(spent, runs)| spent / runs);
+        self.probe_ns = probe_ns
+            .zip(runs)
+            .filter(|(_, runs)| *runs > 0.0)
+            .map(|(spent, runs)| spent / runs);
         let lost = |snapshot: &Snapshot| snapshot.health.losses.values().sum::<u64>();
         self.lost = lost(now).saturating_sub(lost(before));
     }

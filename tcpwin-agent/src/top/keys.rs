@@ -29,7 +29,12 @@ const fn bind(
     action: Action,
     help: &'static str,
 ) -> Binding {
-    Binding { modes, keys, action, help }
+    Binding {
+        modes,
+        keys,
+        action,
+        help,
+    }
 }
 
 const TABLE: &[Mode] = &[Mode::Overview];
@@ -42,43 +47,153 @@ const ALL: &[Mode] = &[Mode::Overview, Mode::Detail, Mode::Help, Mode::Prompt];
 
 /// All keys, in the order of the help screen.
 pub(crate) const BINDINGS: &[Binding] = &[
-    bind(LISTS, &["j", "Down", "Ctrl-n"], Action::Move(Motion::Down), "one down"),
+    bind(
+        LISTS,
+        &["j", "Down", "Ctrl-n"],
+        Action::Move(Motion::Down),
+        "one down",
+    ),
     bind(LISTS, &["k", "Up", "Ctrl-p"], Action::Move(Motion::Up), "one up"),
-    bind(LISTS, &["PgDn", "Ctrl-f"], Action::Move(Motion::PageDown), "a page down"),
-    bind(LISTS, &["PgUp", "Ctrl-b"], Action::Move(Motion::PageUp), "a page up"),
-    bind(LISTS, &["Ctrl-d"], Action::Move(Motion::HalfDown), "half a page down"),
+    bind(
+        LISTS,
+        &["PgDn", "Ctrl-f"],
+        Action::Move(Motion::PageDown),
+        "a page down",
+    ),
+    bind(
+        LISTS,
+        &["PgUp", "Ctrl-b"],
+        Action::Move(Motion::PageUp),
+        "a page up",
+    ),
+    bind(
+        LISTS,
+        &["Ctrl-d"],
+        Action::Move(Motion::HalfDown),
+        "half a page down",
+    ),
     bind(LISTS, &["Ctrl-u"], Action::Move(Motion::HalfUp), "half a page up"),
-    bind(LISTS, &["g g", "Home"], Action::Move(Motion::First), "to the first"),
+    bind(
+        LISTS,
+        &["g g", "Home"],
+        Action::Move(Motion::First),
+        "to the first",
+    ),
     bind(LISTS, &["G", "End"], Action::Move(Motion::Last), "to the last"),
-    bind(TABLE, &["Enter", "Right", "l"], Action::Open, "open the connection: proof, arithmetic, remedies"),
-    bind(PAGES, &["Esc", "q", "Left", "h", "Backspace"], Action::Back, "back"),
-    bind(VIEWS, &["x"], Action::SickOnly, "only the sick: held by a window, loss or this host"),
-    bind(VIEWS, &["/"], Action::FilterStart, "filter, e.g.  nginx  bound=window  peer=203.0.113.  rtt>50ms"),
+    bind(
+        TABLE,
+        &["Enter", "Right", "l"],
+        Action::Open,
+        "open the connection: proof, arithmetic, remedies",
+    ),
+    bind(
+        PAGES,
+        &["Esc", "q", "Left", "h", "Backspace"],
+        Action::Back,
+        "back",
+    ),
+    bind(
+        TABLE,
+        &["x"],
+        Action::SickOnly,
+        "only the sick: held by a window, loss or this host",
+    ),
+    bind(
+        VIEWS,
+        &["/"],
+        Action::FilterStart,
+        "filter, such as  bound=window rtt>50ms  (see below)",
+    ),
     bind(TABLE, &["Esc"], Action::FilterClear, "clear the filter"),
     bind(TABLE, &["s"], Action::SortNext, "sort by the next column"),
-    bind(TABLE, &["<", ","], Action::SortLeft, "sort by the column to the left"),
-    bind(TABLE, &[">", "."], Action::SortRight, "sort by the column to the right"),
+    bind(
+        TABLE,
+        &["<", ","],
+        Action::SortLeft,
+        "sort by the column to the left",
+    ),
+    bind(
+        TABLE,
+        &[">", "."],
+        Action::SortRight,
+        "sort by the column to the right",
+    ),
     bind(TABLE, &["I"], Action::SortInvert, "sort the other way round"),
-    bind(DETAIL, &["y"], Action::Copy, "copy the first remedy (terminals with OSC 52)"),
+    bind(
+        DETAIL,
+        &["y"],
+        Action::Copy,
+        "copy the first remedy (terminals with OSC 52)",
+    ),
     bind(VIEWS, &["Space"], Action::Freeze, "freeze, go on"),
     bind(VIEWS, &["+", "="], Action::Slower, "longer interval"),
     bind(VIEWS, &["-"], Action::Faster, "shorter interval"),
-    bind(VIEWS, &["m"], Action::Mouse, "give the mouse back to the terminal, take it again"),
+    bind(
+        VIEWS,
+        &["m"],
+        Action::Mouse,
+        "give the mouse back to the terminal, take it again",
+    ),
     bind(LISTS, &["?", "F1"], Action::Help, "this help"),
     bind(ALL, &["Ctrl-l"], Action::Redraw, "draw anew"),
     bind(ALL, &["Ctrl-z"], Action::Suspend, "suspend; fg comes back"),
     bind(TABLE, &["q"], Action::Quit, "quit"),
     bind(LISTS, &["Ctrl-c", "Q"], Action::Quit, "quit from anywhere"),
     bind(PROMPT, &["Enter"], Action::FilterAccept, "keep the filter"),
-    bind(PROMPT, &["Esc", "Ctrl-c"], Action::FilterCancel, "back to the filter before"),
-    bind(PROMPT, &["Backspace", "Ctrl-h"], Action::FilterEdit(Edit::Backspace), "delete before the cursor"),
-    bind(PROMPT, &["Delete", "Ctrl-d"], Action::FilterEdit(Edit::Delete), "delete at the cursor"),
-    bind(PROMPT, &["Ctrl-w"], Action::FilterEdit(Edit::DeleteWord), "delete the word before the cursor"),
-    bind(PROMPT, &["Ctrl-u"], Action::FilterEdit(Edit::DeleteStart), "delete all before the cursor"),
-    bind(PROMPT, &["Left", "Ctrl-b"], Action::FilterEdit(Edit::Left), "left"),
-    bind(PROMPT, &["Right", "Ctrl-f"], Action::FilterEdit(Edit::Right), "right"),
-    bind(PROMPT, &["Home", "Ctrl-a"], Action::FilterEdit(Edit::Start), "to the start"),
-    bind(PROMPT, &["End", "Ctrl-e"], Action::FilterEdit(Edit::End), "to the end"),
+    bind(
+        PROMPT,
+        &["Esc", "Ctrl-c"],
+        Action::FilterCancel,
+        "back to the filter before",
+    ),
+    bind(
+        PROMPT,
+        &["Backspace", "Ctrl-h"],
+        Action::FilterEdit(Edit::Backspace),
+        "delete before the cursor",
+    ),
+    bind(
+        PROMPT,
+        &["Delete", "Ctrl-d"],
+        Action::FilterEdit(Edit::Delete),
+        "delete at the cursor",
+    ),
+    bind(
+        PROMPT,
+        &["Ctrl-w"],
+        Action::FilterEdit(Edit::DeleteWord),
+        "delete the word before the cursor",
+    ),
+    bind(
+        PROMPT,
+        &["Ctrl-u"],
+        Action::FilterEdit(Edit::DeleteStart),
+        "delete all before the cursor",
+    ),
+    bind(
+        PROMPT,
+        &["Left", "Ctrl-b"],
+        Action::FilterEdit(Edit::Left),
+        "left",
+    ),
+    bind(
+        PROMPT,
+        &["Right", "Ctrl-f"],
+        Action::FilterEdit(Edit::Right),
+        "right",
+    ),
+    bind(
+        PROMPT,
+        &["Home", "Ctrl-a"],
+        Action::FilterEdit(Edit::Start),
+        "to the start",
+    ),
+    bind(
+        PROMPT,
+        &["End", "Ctrl-e"],
+        Action::FilterEdit(Edit::End),
+        "to the end",
+    ),
 ];
 
 /// What `key` means in `mode` after `prefix`.
@@ -86,17 +201,26 @@ pub(crate) fn action(mode: Mode, prefix: Option<&str>, key: KeyEvent) -> Action 
     if key.kind == KeyEventKind::Release {
         return Action::Nothing;
     }
-    let Some(name) = name(key) else { return Action::Nothing };
+    let Some(name) = name(key) else {
+        return Action::Nothing;
+    };
     let here = || BINDINGS.iter().filter(|binding| binding.modes.contains(&mode));
-    let find = |keys: &str| here().find(|binding| binding.keys.contains(&keys)).map(|binding| binding.action.clone());
+    let find = |keys: &str| {
+        here()
+            .find(|binding| binding.keys.contains(&keys))
+            .map(|binding| binding.action.clone())
+    };
     if let Some(action) = prefix.and_then(|prefix| find(&format!("{prefix} {name}"))) {
         return action;
     }
     if let Some(action) = find(&name) {
         return action;
     }
-    let starts = |keys: &&str| keys.strip_prefix(&*name).is_some_and(|rest| rest.starts_with(' '));
-    if here().any(|binding| binding.keys.iter().any(|keys| starts(&keys))) {
+    let starts = |keys: &&str| {
+        keys.strip_prefix(&*name)
+            .is_some_and(|rest| rest.starts_with(' '))
+    };
+    if here().any(|binding| binding.keys.iter().any(|keys| starts(keys))) {
         return Action::Prefix(name);
     }
     match key.code {
@@ -145,7 +269,10 @@ mod tests {
         for binding in BINDINGS {
             for mode in binding.modes {
                 for key in binding.keys {
-                    assert!(seen.insert((format!("{mode:?}"), *key)), "{key} twice in {mode:?}");
+                    assert!(
+                        seen.insert((format!("{mode:?}"), *key)),
+                        "{key} twice in {mode:?}"
+                    );
                 }
             }
         }
@@ -155,10 +282,19 @@ mod tests {
     fn sequences_and_plain_letters() {
         let g = KeyEvent::from(KeyCode::Char('g'));
         assert!(matches!(action(Mode::Overview, None, g), Action::Prefix(prefix) if prefix == "g"));
-        assert!(matches!(action(Mode::Overview, Some("g"), g), Action::Move(Motion::First)));
-        assert!(matches!(action(Mode::Prompt, None, g), Action::FilterEdit(Edit::Insert('g'))));
+        assert!(matches!(
+            action(Mode::Overview, Some("g"), g),
+            Action::Move(Motion::First)
+        ));
+        assert!(matches!(
+            action(Mode::Prompt, None, g),
+            Action::FilterEdit(Edit::Insert('g'))
+        ));
         let space = KeyEvent::from(KeyCode::Char(' '));
-        assert!(matches!(action(Mode::Prompt, None, space), Action::FilterEdit(Edit::Insert(' '))));
+        assert!(matches!(
+            action(Mode::Prompt, None, space),
+            Action::FilterEdit(Edit::Insert(' '))
+        ));
         assert!(matches!(action(Mode::Overview, None, space), Action::Freeze));
         let ctrl = KeyEvent::new(KeyCode::Char('L'), KeyModifiers::CONTROL);
         assert!(matches!(action(Mode::Prompt, None, ctrl), Action::Redraw));

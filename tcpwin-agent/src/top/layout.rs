@@ -34,13 +34,22 @@ pub(crate) const fn fits(size: Size) -> bool {
 /// Notices that are shown on a screen of this height.
 pub(crate) const fn notices_shown(size: Size, notices: usize) -> u16 {
     let most = if size.height < 20 { 1 } else { 4 };
-    if notices < most { notices as u16 } else { most as u16 }
+    if notices < most {
+        notices as u16
+    } else {
+        most as u16
+    }
 }
 
 /// The overview on a screen of `size` with so many notices and lines in the footer.
 pub(crate) fn overview(size: Size, notices: usize, footer: u16) -> Overview {
     let [header, head, rows, footer] = stack(size, [HEADER + notices_shown(size, notices), 1], footer);
-    Overview { header, head, rows, footer }
+    Overview {
+        header,
+        head,
+        rows,
+        footer,
+    }
 }
 
 /// Any other view on a screen of `size`.

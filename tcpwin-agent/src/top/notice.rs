@@ -16,10 +16,16 @@ pub(crate) enum Weight {
 pub(crate) fn notices(state: &State) -> Vec<(Weight, String)> {
     let mut notices = Vec::new();
     if let FeedState::Lost { cause, tries } = &state.feed {
-        let since = if *tries > 1 { format!(" ({tries} tries)") } else { String::new() };
+        let since = if *tries > 1 {
+            format!(" ({tries} tries)")
+        } else {
+            String::new()
+        };
         notices.push((Weight::Alarm, format!("agent gone, retrying{since}: {cause}")));
     }
-    let Some(snapshot) = &state.snapshot else { return notices };
+    let Some(snapshot) = &state.snapshot else {
+        return notices;
+    };
     let health = &snapshot.health;
     let losses: Vec<String> = health
         .losses
@@ -29,20 +35,34 @@ pub(crate) fn notices(state: &State) -> Vec<(Weight, String)> {
         .collect();
     if !losses.is_empty() {
         // Old losses stay on the screen, quietly; growing ones shout.
-        let weight = if state.pulse.lost > 0 { Weight::Alarm } else { Weight::Note };
+        let weight = if state.pulse.lost > 0 {
+            Weight::Alarm
+        } else {
+            Weight::Note
+        };
         notices.push((weight, format!("lost since the start: {}", losses.join(", "))));
     }
     if health.evictions > 0 {
         let (evicted, most) = (count_text(health.evictions), count_text(health.table_capacity));
-        notices.push((Weight::Note, format!("table full: {evicted} connections put out, {most} fit")));
+        notices.push((
+            Weight::Note,
+            format!("table full: {evicted} connections put out, {most} fit"),
+        ));
     }
     if let Some(reason) = &health.source_reason {
         notices.push((Weight::Note, format!("source {}: {reason}", health.source)));
     }
-    let mut missing = health.hooks.iter().filter_map(|hook| Some((&hook.hook, hook.missing.as_ref()?)));
+    let mut missing = health
+        .hooks
+        .iter()
+        .filter_map(|hook| Some((&hook.hook, hook.missing.as_ref()?)));
     if let Some((hook, why)) = missing.next() {
         let more = missing.count();
-        let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
+        let more = if more > 0 {
+            format!(" (and {more} more)")
+        } else {
+            String::new()
+        };
         notices.push((Weight::Note, format!("hook {hook} missing{more}: {why}")));
     }
     notices

@@ -7,6 +7,7 @@ use std::str::FromStr;
 use super::column::{Column, SPECS, UnknownColumn, Widest};
 use super::figures;
 use super::filter::Filter;
+use super::text::width;
 use crate::snapshot::{Connection, Snapshot};
 
 /// The order of the table.
@@ -20,7 +21,10 @@ pub struct Sort {
 
 impl Default for Sort {
     fn default() -> Self {
-        Self { column: Column::Limit, inverted: false }
+        Self {
+            column: Column::Limit,
+            inverted: false,
+        }
     }
 }
 
@@ -30,20 +34,32 @@ impl FromStr for Sort {
     /// `rate`, or `-rate` for the other way round.
     fn from_str(text: &str) -> Result<Self, UnknownColumn> {
         let (inverted, name) = text.strip_prefix('-').map_or((false, text), |name| (true, name));
-        Ok(Self { column: name.parse()?, inverted })
+        Ok(Self {
+            column: name.parse()?,
+            inverted,
+        })
     }
 }
 
 impl Sort {
     /// The next column of all, in its natural order.
     pub(crate) fn next(self) -> Self {
-        let at = SPECS.iter().position(|spec| spec.column == self.column).unwrap_or(0);
-        Self { column: SPECS[(at + 1) % SPECS.len()].column, inverted: false }
+        let at = SPECS
+            .iter()
+            .position(|spec| spec.column == self.column)
+            .unwrap_or(0);
+        Self {
+            column: SPECS[(at + 1) % SPECS.len()].column,
+            inverted: false,
+        }
     }
 
     /// By `column`; the other way round if it is sorted by already.
     pub(crate) fn by(self, column: Column) -> Self {
-        Self { column, inverted: self.column == column && !self.inverted }
+        Self {
+            column,
+            inverted: self.column == column && !self.inverted,
+        }
     }
 }
 
@@ -75,16 +91,19 @@ fn key(column: Column, connection: &Connection) -> SortKey<'_> {
     let falling = |value: Option<f64>| SortKey::Number(value.map_or(f64::INFINITY, |value| -value));
     let bytes = |value: Option<u32>| falling(value.map(f64::from));
     match column {
-        Column::Limit => {
-            SortKey::Sickness(figures::severity(connection), -figures::withheld_bps(connection))
-        }
+        Column::Limit => SortKey::Sickness(figures::severity(connection), -figures::withheld_bps(connection)),
         Column::Gain => falling(figures::gain(connection)),
         Column::Direction => SortKey::Number(f64::from(connection.direction as u8)),
         Column::Rate => falling(Some(connection.rate_bps)),
         Column::Ceiling => falling(connection.ceiling_bps),
         Column::Local => SortKey::Address(connection.local.parse().ok()),
         Column::Peer => SortKey::Address(connection.peer.parse().ok()),
-        Column::Process => SortKey::Text(connection.process.as_ref().map_or("\u{10ffff}", |process| &process.name)),
+        Column::Process => SortKey::Text(
+            connection
+                .process
+                .as_ref()
+                .map_or("\u{10ffff}", |process| &process.name),
+        ),
         Column::Rtt => bytes(tcp.srtt_us),
         Column::Cwnd => bytes(tcp.cwnd),
         Column::InFlight => bytes(tcp.in_flight_bytes),
@@ -99,7 +118,8 @@ fn key(column: Column, connection: &Connection) -> SortKey<'_> {
 
 /// Indices of the connections to show, in order. Keys are worked out once for each connection, never in a comparison.
 pub(crate) fn arrange(snapshot: &Snapshot, filter: &Filter, sick_only: bool, sort: Sort) -> Vec<u32> {
-    let shown = |connection: &Connection| (!sick_only || figures::is_sick(connection)) && filter.matches(connection);
+    let shown =
+        |connection: &Connection| (!sick_only || figures::is_sick(connection)) && filter.matches(connection);
     let mut keyed: Vec<(SortKey<'_>, u32)> = snapshot
         .connections
         .iter()
@@ -122,10 +142,19 @@ pub(crate) fn arrange(snapshot: &Snapshot, filter: &Filter, sick_only: bool, sor
 
 /// Widest texts of the columns that may grow.
 pub(crate) fn widest(snapshot: &Snapshot) -> Widest {
-    let cells = |text: &str| u16::try_from(text.len()).unwrap_or(u16::MAX);
-    snapshot.connections.iter().fold(Widest::default(), |widest, connection| Widest {
-        local: widest.local.max(cells(&connection.local)),
-        peer: widest.peer.max(cells(&connection.peer)),
-        process: widest.process.max(connection.process.as_ref().map_or(0, |process| cells(&process.name)).min(24)),
-    })
+    let cells = |text: &str| u16::try_from(width(text)).unwrap_or(u16::MAX);
+    snapshot
+        .connections
+        .iter()
+        .fold(Widest::default(), |widest, connection| Widest {
+            local: widest.local.max(cells(&connection.local)),
+            peer: widest.peer.max(cells(&connection.peer)),
+            process: widest.process.max(
+                connection
+                    .process
+                    .as_ref()
+                    .map_or(0, |process| cells(&process.name))
+                    .min(24),
+            ),
+        })
 }

@@ -36,7 +36,12 @@ impl Prompt {
     /// Over the filter in force.
     pub(crate) fn new(before: Filter) -> Self {
         let chars: Vec<char> = before.text().chars().collect();
-        Self { cursor: chars.len(), chars, before, error: None }
+        Self {
+            cursor: chars.len(),
+            chars,
+            before,
+            error: None,
+        }
     }
 
     pub(crate) fn text(&self) -> String {
@@ -65,7 +70,12 @@ impl Prompt {
             Edit::DeleteWord => {
                 let before = &self.chars[..self.cursor];
                 let end = before.iter().rposition(|c| *c != ' ').map_or(0, |at| at + 1);
-                self.cut(before[..end].iter().rposition(|c| *c == ' ').map_or(0, |at| at + 1));
+                self.cut(
+                    before[..end]
+                        .iter()
+                        .rposition(|c| *c == ' ')
+                        .map_or(0, |at| at + 1),
+                );
             }
             Edit::DeleteStart => self.cut(0),
             Edit::Left => self.cursor = self.cursor.saturating_sub(1),

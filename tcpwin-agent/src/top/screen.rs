@@ -39,7 +39,9 @@ pub(crate) fn render(frame: &mut Frame<'_>, state: &State) {
             footer::render(frame, regions.footer, state);
             if state.is_stale() {
                 let old = ratatui::style::Style::new().add_modifier(Modifier::DIM);
-                frame.buffer_mut().set_style(regions.head.union(regions.rows), old);
+                frame
+                    .buffer_mut()
+                    .set_style(regions.head.union(regions.rows), old);
             }
         }
         View::Detail => {
@@ -76,5 +78,12 @@ fn draw(frame: &mut Frame<'_>, area: Rect, lines: &[Line<'_>]) {
 /// The first `height` lines of `area`, and the rest.
 fn split(area: Rect, height: u16) -> [Rect; 2] {
     let height = height.min(area.height);
-    [Rect { height, ..area }, Rect { y: area.y + height, height: area.height - height, ..area }]
+    [
+        Rect { height, ..area },
+        Rect {
+            y: area.y + height,
+            height: area.height - height,
+            ..area
+        },
+    ]
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use ratatui::layout::Size;
 
-use super::column::{Widest, Placed, plan};
+use super::column::{Placed, Widest, plan};
 use super::filter::Filter;
 use super::history::{History, Pulse};
 use super::layout::{self, Overview, Page};
@@ -23,7 +23,10 @@ pub(crate) struct Identity {
 
 impl Identity {
     pub(crate) fn of(connection: &Connection) -> Self {
-        Self { id: connection.id.as_str().into(), netns: connection.netns }
+        Self {
+            id: connection.id.as_str().into(),
+            netns: connection.netns,
+        }
     }
 
     pub(crate) fn is(&self, connection: &Connection) -> bool {
@@ -38,7 +41,10 @@ pub(crate) enum FeedState {
     Waiting,
     Live,
     /// The last snapshots could not be had.
-    Lost { cause: String, tries: u32 },
+    Lost {
+        cause: String,
+        tries: u32,
+    },
 }
 
 /// What fills the screen.
@@ -142,7 +148,9 @@ impl State {
 
     /// Connections in the snapshot.
     pub(crate) fn total(&self) -> usize {
-        self.snapshot.as_ref().map_or(0, |snapshot| snapshot.connections.len())
+        self.snapshot
+            .as_ref()
+            .map_or(0, |snapshot| snapshot.connections.len())
     }
 
     /// If what is shown is old because the feed is gone.
@@ -204,6 +212,9 @@ impl State {
     pub(crate) fn show_cursor(&mut self) {
         let page = self.page_rows();
         let last = self.rows.len().saturating_sub(page);
-        self.offset = self.offset.clamp((self.cursor + 1).saturating_sub(page), self.cursor).min(last);
+        self.offset = self
+            .offset
+            .clamp((self.cursor + 1).saturating_sub(page), self.cursor)
+            .min(last);
     }
 }

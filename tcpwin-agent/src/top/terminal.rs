@@ -4,7 +4,9 @@ use std::io::{self, Stdout, Write as _, stdout};
 use std::panic;
 
 use crossterm::cursor::Show;
-use crossterm::event::{DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture};
+use crossterm::event::{
+    DisableBracketedPaste, DisableMouseCapture, EnableBracketedPaste, EnableMouseCapture,
+};
 use crossterm::execute;
 use crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
 use ratatui::Terminal;
@@ -29,7 +31,10 @@ impl Screen {
             before(info);
         }));
         // From here on dropping gives back whatever was taken.
-        let mut screen = Self { terminal: Terminal::new(CrosstermBackend::new(stdout()))?, mouse };
+        let mut screen = Self {
+            terminal: Terminal::new(CrosstermBackend::new(stdout()))?,
+            mouse,
+        };
         screen.enter()?;
         Ok(screen)
     }
@@ -50,7 +55,9 @@ impl Screen {
 
     /// Draws the state.
     pub(super) fn draw(&mut self, state: &State) -> io::Result<()> {
-        self.terminal.draw(|frame| super::screen::render(frame, state)).map(|_| ())
+        self.terminal
+            .draw(|frame| super::screen::render(frame, state))
+            .map(|_| ())
     }
 
     /// Forgets what is on the screen, so that all of it is drawn.
@@ -61,7 +68,11 @@ impl Screen {
     /// Takes the mouse or gives it back to the terminal's own selection.
     pub(super) fn mouse(&mut self, ours: bool) -> io::Result<()> {
         self.mouse = ours;
-        if ours { execute!(stdout(), EnableMouseCapture) } else { execute!(stdout(), DisableMouseCapture) }
+        if ours {
+            execute!(stdout(), EnableMouseCapture)
+        } else {
+            execute!(stdout(), DisableMouseCapture)
+        }
     }
 
     /// Puts `text` on the clipboard of terminals that know OSC 52.
@@ -98,7 +109,13 @@ impl Drop for Screen {
 
 /// As good as the terminal allows; a lost one takes nothing.
 fn give_back() {
-    let _ = execute!(stdout(), DisableMouseCapture, DisableBracketedPaste, LeaveAlternateScreen, Show);
+    let _ = execute!(
+        stdout(),
+        DisableMouseCapture,
+        DisableBracketedPaste,
+        LeaveAlternateScreen,
+        Show
+    );
     let _ = disable_raw_mode();
 }
 
@@ -107,10 +124,15 @@ fn base64(bytes: &[u8]) -> String {
     const SIGNS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for chunk in bytes.chunks(3) {
-        let all = chunk.iter().fold(0_u32, |all, byte| all << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
+        let all =
+            chunk.iter().fold(0_u32, |all, byte| all << 8 | u32::from(*byte)) << (8 * (3 - chunk.len()));
         for place in 0..4 {
             let sign = SIGNS[(all >> (18 - 6 * place)) as usize & 63];
-            text.push(if place > chunk.len() { '=' } else { char::from(sign) });
+            text.push(if place > chunk.len() {
+                '='
+            } else {
+                char::from(sign)
+            });
         }
     }
     text
@@ -122,7 +144,13 @@ mod tests {
 
     #[test]
     fn base64_is_that_of_the_rfc() {
-        for (plain, coded) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foobar", "Zm9vYmFy")] {
+        for (plain, coded) in [
+            ("", ""),
+            ("f", "Zg=="),
+            ("fo", "Zm8="),
+            ("foo", "Zm9v"),
+            ("foobar", "Zm9vYmFy"),
+        ] {
             assert_eq!(base64(plain.as_bytes()), coded);
         }
     }

@@ -188,7 +188,11 @@ pub(crate) fn wrap(text: &str, cells: usize) -> Vec<String> {
         while width(word) > cells {
             let cut = head(word, cells);
             // A character wider than the line still has to go somewhere.
-            let cut = if cut.is_empty() { &word[..word.chars().next().map_or(0, char::len_utf8)] } else { cut };
+            let cut = if cut.is_empty() {
+                &word[..word.chars().next().map_or(0, char::len_utf8)]
+            } else {
+                cut
+            };
             lines.push(cut.to_owned());
             word = &word[cut.len()..];
         }
@@ -219,7 +223,10 @@ mod tests {
         assert_eq!(elide("bandwidth", 5, "…"), "band…");
         assert_eq!(elide("中文字", 4, "…"), "中…");
         assert_eq!(elide("abc", 1, "..."), ".");
-        assert_eq!(elide_middle("[2001:db8::1234:5678]:443", 16, "…"), "[2001:db8::…:443");
+        assert_eq!(
+            elide_middle("[2001:db8::1234:5678]:443", 16, "…"),
+            "[2001:db8::…:443"
+        );
         assert_eq!(elide_middle("[2001:db8::1]:65535", 6, "…"), "[2001…");
     }
 
@@ -239,7 +246,10 @@ mod tests {
 
     #[test]
     fn wrapping_loses_no_letter() {
-        assert_eq!(wrap("in flight equals snd_wnd", 12), ["in flight", "equals", "snd_wnd"]);
+        assert_eq!(
+            wrap("in flight equals snd_wnd", 12),
+            ["in flight", "equals", "snd_wnd"]
+        );
         assert_eq!(wrap("abcdefgh ij", 4), ["abcd", "efgh", "ij"]);
         assert_eq!(wrap("", 4), [""]);
         assert_eq!(wrap("中文", 1), ["中", "文"]);

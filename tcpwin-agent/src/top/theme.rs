@@ -47,11 +47,17 @@ impl Theme {
             ColourMode::Auto => Depth::Sixteen,
         };
         // Only a locale that says otherwise: servers often have none set behind a UTF-8 terminal.
-        let other_charset = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(set).is_some_and(|locale| {
-            let locale = locale.to_ascii_lowercase();
-            !locale.contains("utf-8") && !locale.contains("utf8")
-        });
-        Self { depth, ascii: ascii || other_charset || matches!(&*term, "linux" | "dumb" | "vt100") }
+        let other_charset = ["LC_ALL", "LC_CTYPE", "LANG"]
+            .into_iter()
+            .find_map(set)
+            .is_some_and(|locale| {
+                let locale = locale.to_ascii_lowercase();
+                !locale.contains("utf-8") && !locale.contains("utf8")
+            });
+        Self {
+            depth,
+            ascii: ascii || other_charset || matches!(&*term, "linux" | "dumb" | "vt100"),
+        }
     }
 
     fn pick(self, sixteen: Color, full: u8) -> Option<Color> {
@@ -63,7 +69,8 @@ impl Theme {
     }
 
     fn coloured(self, sixteen: Color, full: u8) -> Style {
-        self.pick(sixteen, full).map_or_else(Style::new, |colour| Style::new().fg(colour))
+        self.pick(sixteen, full)
+            .map_or_else(Style::new, |colour| Style::new().fg(colour))
     }
 
     /// If any colour is shown.
@@ -91,7 +98,11 @@ impl Theme {
 
     /// Ground in `colour`.
     fn ground(self, colour: Color) -> Style {
-        if self.has_colour() { Style::new().fg(Color::Black).bg(colour) } else { Style::new() }
+        if self.has_colour() {
+            Style::new().fg(Color::Black).bg(colour)
+        } else {
+            Style::new()
+        }
     }
 
     /// Ground of a state of the time budget.
@@ -105,7 +116,8 @@ impl Theme {
             (Color::LightBlue, 74),
         ];
         let (sixteen, full) = STATES[state % STATES.len()];
-        self.pick(sixteen, full).map_or_else(Style::new, |colour| self.ground(colour))
+        self.pick(sixteen, full)
+            .map_or_else(Style::new, |colour| self.ground(colour))
     }
 
     /// What matters less.
@@ -136,8 +148,14 @@ impl Theme {
     pub(crate) fn alarm(self) -> Style {
         match self.depth {
             Depth::None => Style::new().add_modifier(Modifier::BOLD | Modifier::REVERSED),
-            Depth::Sixteen => Style::new().fg(Color::Black).bg(Color::LightRed).add_modifier(Modifier::BOLD),
-            Depth::Full => Style::new().fg(Color::Black).bg(Color::Indexed(209)).add_modifier(Modifier::BOLD),
+            Depth::Sixteen => Style::new()
+                .fg(Color::Black)
+                .bg(Color::LightRed)
+                .add_modifier(Modifier::BOLD),
+            Depth::Full => Style::new()
+                .fg(Color::Black)
+                .bg(Color::Indexed(209))
+                .add_modifier(Modifier::BOLD),
         }
     }
 
@@ -179,7 +197,11 @@ impl Theme {
 
     /// Steps of a sparkline from low to high.
     pub(crate) fn steps(self) -> &'static [char] {
-        if self.ascii { &['_', '.', '-', '=', '+', '*', '#'] } else { &['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'] }
+        if self.ascii {
+            &['_', '.', '-', '=', '+', '*', '#']
+        } else {
+            &['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
+        }
     }
 }
 
@@ -216,16 +238,30 @@ mod tests {
 
     fn theme(mode: ColourMode, vars: &[(&str, &str)]) -> Theme {
         Theme::new(mode, false, |name| {
-            vars.iter().find(|(var, _)| *var == name).map(|(_, value)| (*value).to_owned())
+            vars.iter()
+                .find(|(var, _)| *var == name)
+                .map(|(_, value)| (*value).to_owned())
         })
     }
 
     #[test]
     fn the_environment_decides_when_nobody_else_does() {
-        assert_eq!(theme(ColourMode::Auto, &[("TERM", "xterm-256color")]).depth, Depth::Full);
-        assert_eq!(theme(ColourMode::Auto, &[("TERM", "xterm")]).depth, Depth::Sixteen);
-        assert_eq!(theme(ColourMode::Auto, &[("TERM", "xterm"), ("NO_COLOR", "1")]).depth, Depth::None);
-        assert_eq!(theme(ColourMode::Auto, &[("TERM", "xterm"), ("NO_COLOR", "")]).depth, Depth::Sixteen);
+        assert_eq!(
+            theme(ColourMode::Auto, &[("TERM", "xterm-256color")]).depth,
+            Depth::Full
+        );
+        assert_eq!(
+            theme(ColourMode::Auto, &[("TERM", "xterm")]).depth,
+            Depth::Sixteen
+        );
+        assert_eq!(
+            theme(ColourMode::Auto, &[("TERM", "xterm"), ("NO_COLOR", "1")]).depth,
+            Depth::None
+        );
+        assert_eq!(
+            theme(ColourMode::Auto, &[("TERM", "xterm"), ("NO_COLOR", "")]).depth,
+            Depth::Sixteen
+        );
         assert_eq!(theme(ColourMode::Full, &[("NO_COLOR", "1")]).depth, Depth::Full);
         assert!(theme(ColourMode::Auto, &[("LANG", "C")]).ascii);
         assert!(!theme(ColourMode::Auto, &[("LANG", "C.UTF-8")]).ascii);

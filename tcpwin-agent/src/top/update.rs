@@ -48,7 +48,10 @@ pub(crate) fn update(state: &mut State, action: Action) -> Effect {
         state.prefix = Some(key);
         return Effect::None;
     }
-    let data = matches!(action, Action::Snapshot(_) | Action::FeedLost(_) | Action::Resize(..));
+    let data = matches!(
+        action,
+        Action::Snapshot(_) | Action::FeedLost(_) | Action::Resize(..)
+    );
     let mut effect = Effect::Draw;
     if !data {
         state.prefix = None;
@@ -59,7 +62,11 @@ pub(crate) fn update(state: &mut State, action: Action) -> Effect {
     match action {
         Action::Snapshot(snapshot) => take(state, snapshot),
         Action::FeedLost(cause) => {
-            let tries = if let FeedState::Lost { tries, .. } = state.feed { tries.saturating_add(1) } else { 1 };
+            let tries = if let FeedState::Lost { tries, .. } = state.feed {
+                tries.saturating_add(1)
+            } else {
+                1
+            };
             state.feed = FeedState::Lost { cause, tries };
             state.show_cursor();
         }
@@ -78,9 +85,16 @@ pub(crate) fn update(state: &mut State, action: Action) -> Effect {
         Action::SortNext => sort(state, state.sort.next()),
         Action::SortLeft => sort_beside(state, -1),
         Action::SortRight => sort_beside(state, 1),
-        Action::SortInvert => sort(state, Sort { inverted: !state.sort.inverted, ..state.sort }),
+        Action::SortInvert => sort(
+            state,
+            Sort {
+                inverted: !state.sort.inverted,
+                ..state.sort
+            },
+        ),
         Action::FilterStart => {
             state.view = View::Overview;
+            state.opened = None;
             state.prompt = Some(Prompt::new(state.filter.clone()));
             state.show_cursor();
         }
@@ -112,7 +126,11 @@ pub(crate) fn update(state: &mut State, action: Action) -> Effect {
         Action::Copy => return copy(state),
         Action::Mouse => {
             state.mouse = !state.mouse;
-            let now = if state.mouse { "the mouse is tcpwin's" } else { "the mouse is the terminal's: select and copy" };
+            let now = if state.mouse {
+                "the mouse is tcpwin's"
+            } else {
+                "the mouse is the terminal's: select and copy"
+            };
             state.message = Some(now.to_owned());
             return Effect::Mouse;
         }
@@ -127,7 +145,8 @@ pub(crate) fn update(state: &mut State, action: Action) -> Effect {
 /// A snapshot from the feed.
 fn take(state: &mut State, snapshot: Arc<Snapshot>) {
     let before = state.kept_back.as_ref().or(state.snapshot.as_ref());
-    let repeated = before.is_some_and(|before| before.tick == snapshot.tick && before.at_ns == snapshot.at_ns);
+    let repeated =
+        before.is_some_and(|before| before.tick == snapshot.tick && before.at_ns == snapshot.at_ns);
     let was_lost = !matches!(state.feed, FeedState::Live);
     state.feed = FeedState::Live;
     if repeated {
@@ -139,7 +158,8 @@ fn take(state: &mut State, snapshot: Arc<Snapshot>) {
     }
     state.pulse.push(before.map(|before| &**before), &snapshot);
     if state.frozen && state.snapshot.is_some() {
-        state.history.push(&snapshot, std::iter::empty());
+        let opened = state.opened.as_ref().map(|opened| &*opened.connection);
+        state.history.push(&snapshot, opened, std::iter::empty());
         state.kept_back = Some(snapshot);
     } else {
         show(state, snapshot);
@@ -148,15 +168,31 @@ fn take(state: &mut State, snapshot: Arc<Snapshot>) {
 
 /// Puts a snapshot on the screen.
 fn show(state: &mut State, snapshot: Arc<Snapshot>) {
-    state.widest = order::widest(&snapshot);
+    // It only grows: columns that come and go with single connections are a nuisance.
+    state.widest = state.widest.union(order::widest(&snapshot));
     state.snapshot = Some(Arc::clone(&snapshot));
     state.rearrange();
-    let rows = state.rows.iter().filter_map(|index| snapshot.connections.get(*index as usize));
-    state.history.push(&snapshot, rows.map(|connection| &**connection));
+    let rows = state
+        .rows
+        .iter()
+        .filter_map(|index| snapshot.connections.get(*index as usize));
+    let opened = state.opened.as_ref().map(|opened| &*opened.connection);
+    state
+        .history
+        .push(&snapshot, opened, rows.map(|connection| &**connection));
     if let Some(opened) = &mut state.opened {
         let identity = Identity::of(&opened.connection);
-        match snapshot.connections.iter().find(|connection| identity.is(connection)) {
-            Some(connection) => *opened = Opened { connection: Arc::clone(connection), closed: false },
+        match snapshot
+            .connections
+            .iter()
+            .find(|connection| identity.is(connection))
+        {
+            Some(connection) => {
+                *opened = Opened {
+                    connection: Arc::clone(connection),
+                    closed: false,
+                }
+            }
             None => opened.closed = true,
         }
     }
@@ -210,7 +246,10 @@ fn click(state: &mut State, at: Position) {
     }
     let regions = state.overview();
     if regions.head.contains(at) {
-        let column = state.columns().into_iter().find(|place| (place.x..place.x + place.width).contains(&at.x));
+        let column = state
+            .columns()
+            .into_iter()
+            .find(|place| (place.x..place.x + place.width).contains(&at.x));
         if let Some(place) = column {
             sort(state, state.sort.by(place.column));
         }
@@ -227,10 +266,15 @@ fn click(state: &mut State, at: Position) {
 }
 
 fn open(state: &mut State) {
-    let Some(connection) = state.row(state.cursor).map(Arc::clone) else { return };
+    let Some(connection) = state.row(state.cursor).map(Arc::clone) else {
+        return;
+    };
     let tick = state.snapshot.as_ref().map_or(0, |snapshot| snapshot.tick);
     state.history.follow(&connection, tick);
-    state.opened = Some(Opened { connection, closed: false });
+    state.opened = Some(Opened {
+        connection,
+        closed: false,
+    });
     state.view = View::Detail;
     state.scroll = 0;
 }
@@ -264,10 +308,19 @@ fn sort(state: &mut State, sort: Sort) {
 /// Sorts by the column on the screen `step` to the right of the one sorted by.
 fn sort_beside(state: &mut State, step: isize) {
     let shown: Vec<Column> = state.columns().iter().map(|place| place.column).collect();
-    let at = shown.iter().position(|column| *column == state.sort.column).unwrap_or(0);
+    let at = shown
+        .iter()
+        .position(|column| *column == state.sort.column)
+        .unwrap_or(0);
     let to = at.saturating_add_signed(step).min(shown.len().saturating_sub(1));
     if let Some(column) = shown.get(to).filter(|column| **column != state.sort.column) {
-        sort(state, Sort { column: *column, inverted: false });
+        sort(
+            state,
+            Sort {
+                column: *column,
+                inverted: false,
+            },
+        );
     }
 }
 
@@ -295,7 +348,10 @@ fn interval(state: &mut State, next: impl Fn(u64) -> Option<u64>) -> Effect {
 }
 
 fn copy(state: &mut State) -> Effect {
-    let remedy = state.opened.as_ref().and_then(|opened| opened.connection.remedies.first());
+    let remedy = state
+        .opened
+        .as_ref()
+        .and_then(|opened| opened.connection.remedies.first());
     let Some(remedy) = remedy else {
         state.message = Some("there is no remedy to copy".to_owned());
         return Effect::Draw;

@@ -84,25 +84,56 @@ const FIELDS: &[Field] = &[
     field("bound", Kind::Choice(&BOUNDS, |c| c.bound.name())),
     field("limit", Kind::Choice(&LIMITS, |c| c.limit.name())),
     field("dir", Kind::Choice(&["send", "receive"], direction)),
-    field("proc", Kind::Text(|c| c.process.as_ref().map(|process| process.name.as_str()))),
+    field(
+        "proc",
+        Kind::Text(|c| c.process.as_ref().map(|process| process.name.as_str())),
+    ),
     field("cgroup", Kind::Text(|c| c.cgroup.as_deref())),
     field("cc", Kind::Text(|c| c.tcp.congestion.as_deref())),
     field("id", Kind::Text(|c| Some(&c.id))),
     field("local", Kind::Endpoint(|c| &c.local)),
     field("peer", Kind::Endpoint(|c| &c.peer)),
-    field("pid", Kind::Number(Unit::Count, |c| c.process.as_ref().map(|process| f64::from(process.pid)))),
-    field("netns", Kind::Number(Unit::Count, |c| (c.netns != 0).then(|| f64::from(c.netns)))),
+    field(
+        "pid",
+        Kind::Number(Unit::Count, |c| {
+            c.process.as_ref().map(|process| f64::from(process.pid))
+        }),
+    ),
+    field(
+        "netns",
+        Kind::Number(Unit::Count, |c| (c.netns != 0).then(|| f64::from(c.netns))),
+    ),
     field("rate", Kind::Number(Unit::Rate, |c| Some(c.rate_bps))),
     field("ceiling", Kind::Number(Unit::Rate, |c| c.ceiling_bps)),
     field("gain", Kind::Number(Unit::Count, figures::gain)),
     field("rtt", Kind::Number(Unit::Rtt, |c| c.tcp.srtt_us.map(f64::from))),
-    field("min_rtt", Kind::Number(Unit::Rtt, |c| c.tcp.min_rtt_us.map(f64::from))),
+    field(
+        "min_rtt",
+        Kind::Number(Unit::Rtt, |c| c.tcp.min_rtt_us.map(f64::from)),
+    ),
     field("cwnd", Kind::Number(Unit::Count, |c| c.tcp.cwnd.map(f64::from))),
-    field("inflight", Kind::Number(Unit::Bytes, |c| c.tcp.in_flight_bytes.map(f64::from))),
-    field("snd_wnd", Kind::Number(Unit::Bytes, |c| c.tcp.snd_wnd_bytes.map(f64::from))),
-    field("sndbuf", Kind::Number(Unit::Bytes, |c| c.tcp.sndbuf_bytes.map(f64::from))),
-    field("unsent", Kind::Number(Unit::Bytes, |c| c.tcp.unsent_bytes.map(f64::from))),
-    field("retrans", Kind::Number(Unit::Percent, |c| figures::retransmit_share(c).map(|share| share * 100.0))),
+    field(
+        "inflight",
+        Kind::Number(Unit::Bytes, |c| c.tcp.in_flight_bytes.map(f64::from)),
+    ),
+    field(
+        "snd_wnd",
+        Kind::Number(Unit::Bytes, |c| c.tcp.snd_wnd_bytes.map(f64::from)),
+    ),
+    field(
+        "sndbuf",
+        Kind::Number(Unit::Bytes, |c| c.tcp.sndbuf_bytes.map(f64::from)),
+    ),
+    field(
+        "unsent",
+        Kind::Number(Unit::Bytes, |c| c.tcp.unsent_bytes.map(f64::from)),
+    ),
+    field(
+        "retrans",
+        Kind::Number(Unit::Percent, |c| {
+            figures::retransmit_share(c).map(|share| share * 100.0)
+        }),
+    ),
     field("age", Kind::Number(Unit::Age, |c| Some(c.age_us as f64))),
 ];
 
@@ -169,7 +200,9 @@ impl Test {
             (Kind::Number(_, of), Value::Number(value)) => {
                 of(connection).is_some_and(|number| self.compares(number, *value))
             }
-            (Kind::Choice(_, of), Value::Text(value)) => self.agrees(of(connection), value, str::eq_ignore_ascii_case),
+            (Kind::Choice(_, of), Value::Text(value)) => {
+                self.agrees(of(connection), value, str::eq_ignore_ascii_case)
+            }
             (Kind::Text(of), Value::Text(value)) => {
                 of(connection).is_some_and(|text| self.agrees(text, value, str::eq_ignore_ascii_case))
             }
@@ -204,14 +237,18 @@ fn is_endpoint(text: &str, value: &str) -> bool {
     if text.eq_ignore_ascii_case(value) {
         return true;
     }
-    let Some((address, port)) = text.rsplit_once(':') else { return false };
+    let Some((address, port)) = text.rsplit_once(':') else {
+        return false;
+    };
     let bare = address.trim_start_matches('[').trim_end_matches(']');
     let start = value.trim_start_matches('[');
     value.strip_prefix(':').is_some_and(|wanted| wanted == port)
         || address.eq_ignore_ascii_case(value)
         || bare.eq_ignore_ascii_case(value)
         || (start.ends_with(['.', ':'])
-            && bare.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start)))
+            && bare
+                .get(..start.len())
+                .is_some_and(|head| head.eq_ignore_ascii_case(start)))
 }
 
 impl Unit {
@@ -241,7 +278,13 @@ impl Unit {
                 ("gbit", 1e9),
             ],
             Self::Rtt => &[("ms", 1e3), ("us", 1.0), ("µs", 1.0), ("s", 1e6)],
-            Self::Age => &[("s", 1e6), ("ms", 1e3), ("m", 60e6), ("h", 3_600e6), ("d", 86_400e6)],
+            Self::Age => &[
+                ("s", 1e6),
+                ("ms", 1e3),
+                ("m", 60e6),
+                ("h", 3_600e6),
+                ("d", 86_400e6),
+            ],
             Self::Percent => &[("%", 1.0)],
         }
     }
@@ -249,7 +292,9 @@ impl Unit {
     /// A number with or without a unit.
     fn read(self, text: &str) -> Result<f64, String> {
         let lower = text.to_lowercase();
-        let end = lower.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(lower.len());
+        let end = lower
+            .find(|c: char| !c.is_ascii_digit() && c != '.')
+            .unwrap_or(lower.len());
         let (number, unit) = lower.split_at(end);
         let number: f64 = number.parse().map_err(|_| format!("`{text}` is no number"))?;
         let unit = unit.trim_end_matches("/s");
@@ -257,7 +302,10 @@ impl Unit {
         let scale = if unit.is_empty() {
             Some(scales[0].1)
         } else {
-            scales.iter().find(|(name, _)| *name == unit).map(|(_, scale)| *scale)
+            scales
+                .iter()
+                .find(|(name, _)| *name == unit)
+                .map(|(_, scale)| *scale)
         };
         scale.map(|scale| number * scale).ok_or_else(|| {
             let mut message = format!("no unit `{unit}` here; there are");

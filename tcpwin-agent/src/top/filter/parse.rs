@@ -54,13 +54,22 @@ pub(super) fn parse(text: &str, terms: &mut Vec<Term>) -> Result<(), FilterError
 
 fn test(column: usize, name: &str, op: Op, at: usize, value: &str) -> Result<Test, FilterError> {
     let field = field::find(name).ok_or_else(|| {
-        fault(column, &format!("no field `{name}`; there are {}", field::names().collect::<Vec<_>>().join(" ")))
+        fault(
+            column,
+            &format!(
+                "no field `{name}`; there are {}",
+                field::names().collect::<Vec<_>>().join(" ")
+            ),
+        )
     })?;
     Test::new(field, op, value).map_err(|message| fault(at, &message))
 }
 
 fn fault(column: usize, message: &str) -> FilterError {
-    FilterError { column, message: message.to_owned() }
+    FilterError {
+        column,
+        message: message.to_owned(),
+    }
 }
 
 fn tokenise(text: &str, tokens: &mut Vec<Located>) -> Result<(), FilterError> {
@@ -105,8 +114,20 @@ fn operator(chars: &mut Chars<'_>) -> Option<Result<Op, FilterError>> {
             Op::Equal
         }
         '~' => Op::Contains,
-        '<' => if then('=') { Op::AtMost } else { Op::Less },
-        '>' => if then('=') { Op::AtLeast } else { Op::More },
+        '<' => {
+            if then('=') {
+                Op::AtMost
+            } else {
+                Op::Less
+            }
+        }
+        '>' => {
+            if then('=') {
+                Op::AtLeast
+            } else {
+                Op::More
+            }
+        }
         _ if then('=') => Op::NotEqual,
         _ if then('~') => Op::ContainsNot,
         _ => return Some(Err(fault(column, "`!` is followed by `=` or `~`"))),

@@ -26,12 +26,24 @@ pub(super) fn stacked<'a>(parts: &[Part<'a>], cells: usize, theme: Theme) -> Vec
     for (at, part) in there.iter().enumerate() {
         let after = there.len() - at - 1;
         let most = left.saturating_sub(after);
-        let share = if rest > 0.0 { (part.amount / rest * left as f64).round() as usize } else { 0 };
-        let cells = if after == 0 { left } else { share.clamp(usize::from(most > 0), most.max(1)).min(left) };
+        let share = if rest > 0.0 {
+            (part.amount / rest * left as f64).round() as usize
+        } else {
+            0
+        };
+        let cells = if after == 0 {
+            left
+        } else {
+            share.clamp(usize::from(most > 0), most.max(1)).min(left)
+        };
         left -= cells;
         rest -= part.amount;
         let text = if theme.has_colour() {
-            let label = if part.name.len() + 2 <= cells { part.name.to_owned() } else { part.letter.to_string() };
+            let label = if part.name.len() + 2 <= cells {
+                part.name.to_owned()
+            } else {
+                part.letter.to_string()
+            };
             let pad = usize::from(cells > label.len());
             format!("{:pad$}{label:<rest$.rest$}", "", rest = cells - pad.min(cells))
         } else {
@@ -46,7 +58,11 @@ pub(super) fn stacked<'a>(parts: &[Part<'a>], cells: usize, theme: Theme) -> Vec
 pub(super) fn sparkline(values: impl DoubleEndedIterator<Item = f32>, cells: usize, theme: Theme) -> String {
     let mut last: Vec<f32> = values.rev().take(cells).collect();
     last.reverse();
-    let most = last.iter().copied().filter(|value| value.is_finite()).fold(0.0_f32, f32::max);
+    let most = last
+        .iter()
+        .copied()
+        .filter(|value| value.is_finite())
+        .fold(0.0_f32, f32::max);
     let steps = theme.steps();
     let step = |value: f32| {
         if !value.is_finite() {
@@ -85,10 +101,23 @@ mod tests {
     #[test]
     fn a_stacked_bar_fills_its_cells_and_hides_nobody() {
         let theme = Theme::new(ColourMode::Never, false, |_| None);
-        let part = |amount, letter| Part { amount, letter, name: "", ground: Style::new() };
-        let parts = [part(1.0, 'W'), part(0.0, 'L'), part(100_000.0, 'A'), part(1.0, '.')];
+        let part = |amount, letter| Part {
+            amount,
+            letter,
+            name: "",
+            ground: Style::new(),
+        };
+        let parts = [
+            part(1.0, 'W'),
+            part(0.0, 'L'),
+            part(100_000.0, 'A'),
+            part(1.0, '.'),
+        ];
         for cells in 3..50 {
-            let text: String = stacked(&parts, cells, theme).iter().map(|span| span.content.as_ref()).collect();
+            let text: String = stacked(&parts, cells, theme)
+                .iter()
+                .map(|span| span.content.as_ref())
+                .collect();
             assert_eq!(text.len(), cells);
             assert!(text.starts_with("WA") && text.ends_with("A."), "{text}");
         }
@@ -98,7 +127,10 @@ mod tests {
     #[test]
     fn a_sparkline_stands_at_the_right() {
         let theme = Theme::new(ColourMode::Never, true, |_| None);
-        assert_eq!(sparkline([0.0, f32::NAN, 1.0, 2.0].into_iter(), 6, theme), "  _ =#");
+        assert_eq!(
+            sparkline([0.0, f32::NAN, 1.0, 2.0].into_iter(), 6, theme),
+            "  _ =#"
+        );
         assert_eq!(sparkline([9.0, 1.0, 1.0].into_iter(), 2, theme), "##");
     }
 }

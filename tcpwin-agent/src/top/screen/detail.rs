@@ -25,7 +25,9 @@ pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
     super::draw(frame, area, &lines[from..]);
     let old = state.is_stale() || state.opened.as_ref().is_some_and(|opened| opened.closed);
     if old {
-        frame.buffer_mut().set_style(area, ratatui::style::Style::new().add_modifier(Modifier::DIM));
+        frame
+            .buffer_mut()
+            .set_style(area, ratatui::style::Style::new().add_modifier(Modifier::DIM));
     }
 }
 
@@ -35,7 +37,9 @@ pub(super) fn height(state: &State) -> usize {
 }
 
 fn lines(state: &State) -> Vec<Line<'static>> {
-    let Some(opened) = &state.opened else { return Vec::new() };
+    let Some(opened) = &state.opened else {
+        return Vec::new();
+    };
     let (connection, theme) = (&*opened.connection, state.theme);
     let cells = usize::from(state.size.width);
     let mut lines = verdict::lines(connection, opened.closed, cells, theme);
@@ -77,6 +81,11 @@ fn side_by_side(left: Vec<Line<'static>>, right: Vec<Line<'static>>, cells: usiz
 
 /// A section's name with a rule to the end.
 fn section(name: &str, cells: usize, theme: Theme) -> Line<'static> {
-    let rule = theme.sign(Sign::Rule).repeat(cells.saturating_sub(width(name) + 4));
-    Line::from(vec![Span::styled(format!(" {name} "), theme.title()), Span::styled(rule, theme.dim())])
+    let rule = theme
+        .sign(Sign::Rule)
+        .repeat(cells.saturating_sub(width(name) + 4));
+    Line::from(vec![
+        Span::styled(format!(" {name} "), theme.title()),
+        Span::styled(rule, theme.dim()),
+    ])
 }

@@ -25,11 +25,18 @@ pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
     let line = if let Some(message) = &state.message {
         let message = format!(" {message}");
         let message = clean(&message, theme.ascii);
-        Line::styled(elide(&message, cells, theme.sign(Sign::Ellipsis)).into_owned(), theme.notice())
+        Line::styled(
+            elide(&message, cells, theme.sign(Sign::Ellipsis)).into_owned(),
+            theme.notice(),
+        )
     } else {
         let place = place(state);
         let room = cells.saturating_sub(width(&place) + 1);
-        ends(hints(state, room), vec![Span::styled(place, theme.title())], cells)
+        ends(
+            hints(state, room),
+            vec![Span::styled(place, theme.title())],
+            cells,
+        )
     };
     super::draw(frame, area, &[line]);
 }
@@ -48,7 +55,13 @@ fn hints(state: &State, cells: usize) -> Vec<Span<'static>> {
             ("I", "invert"),
             ("+ -", "interval"),
         ],
-        View::Detail => &[("Esc", "back"), ("j k", "scroll"), ("y", "copy the remedy"), ("Space", "freeze"), ("?", "help")],
+        View::Detail => &[
+            ("Esc", "back"),
+            ("j k", "scroll"),
+            ("y", "copy the remedy"),
+            ("Space", "freeze"),
+            ("?", "help"),
+        ],
         View::Help(_) => &[("Esc", "back"), ("j k", "scroll")],
     };
     let mut spans = Vec::new();
@@ -69,13 +82,21 @@ fn place(state: &State) -> String {
     if state.view != View::Overview {
         let (lines, page) = (super::lines(state), usize::from(state.page().body.height));
         let end = lines.min(usize::from(state.scroll) + page);
-        return if lines > page { format!("{end}/{lines} ") } else { String::new() };
+        return if lines > page {
+            format!("{end}/{lines} ")
+        } else {
+            String::new()
+        };
     }
     let mut place = String::new();
     if !state.filter.is_empty() {
         let text = format!("filter: {}", state.filter.text());
         let text = clean(&text, state.theme.ascii);
-        place.push_str(&elide(&text, usize::from(state.size.width) / 3, state.theme.sign(Sign::Ellipsis)));
+        place.push_str(&elide(
+            &text,
+            usize::from(state.size.width) / 3,
+            state.theme.sign(Sign::Ellipsis),
+        ));
         place.push_str("  ");
     }
     if state.sick_only {
@@ -99,23 +120,42 @@ fn render_prompt(frame: &mut Frame<'_>, area: Rect, state: &State, prompt: &Prom
     let text: Vec<char> = prompt.text().chars().collect();
     // The part around the cursor; wide characters may hide its end, never the cursor.
     let wide = |from: usize, to: usize| -> usize {
-        text.iter().take(to).skip(from).map(|c| width(c.encode_utf8(&mut [0; 4]))).sum()
+        text.iter()
+            .take(to)
+            .skip(from)
+            .map(|c| width(c.encode_utf8(&mut [0; 4])))
+            .sum()
     };
-    let from = (0..=prompt.cursor()).find(|from| wide(*from, prompt.cursor()) <= room).unwrap_or(prompt.cursor());
+    let from = (0..=prompt.cursor())
+        .find(|from| wide(*from, prompt.cursor()) <= room)
+        .unwrap_or(prompt.cursor());
     let shown: String = text.iter().skip(from).collect();
-    let mut lines =
-        vec![Line::from(vec![Span::styled(LEAD, theme.key()), Span::raw(clean(&shown, theme.ascii).into_owned())])];
+    let mut lines = vec![Line::from(vec![
+        Span::styled(LEAD, theme.key()),
+        Span::raw(clean(&shown, theme.ascii).into_owned()),
+    ])];
     match &prompt.error {
         Some(error) => lines.extend(fault(error, LEAD.len() + wide(from, error.column), cells, theme)),
         None => {
-            let passed = format!("{} of {} ", count_text(state.rows.len() as u64), count_text(state.total() as u64));
+            let passed = format!(
+                "{} of {} ",
+                count_text(state.rows.len() as u64),
+                count_text(state.total() as u64)
+            );
             let hint = format!("{:1$}Enter keeps it, Esc goes back", "", LEAD.len());
-            lines.push(ends(vec![Span::styled(hint, theme.dim())], vec![Span::raw(passed)], cells));
+            lines.push(ends(
+                vec![Span::styled(hint, theme.dim())],
+                vec![Span::raw(passed)],
+                cells,
+            ));
         }
     }
     super::draw(frame, area, &lines);
     let x = area.x + (LEAD.len() + wide(from, prompt.cursor())) as u16;
-    frame.set_cursor_position(Position { x: x.min(area.right().saturating_sub(1)), y: area.y });
+    frame.set_cursor_position(Position {
+        x: x.min(area.right().saturating_sub(1)),
+        y: area.y,
+    });
 }
 
 /// A mark under the fault, and what is wrong beside it or on a line of its own.
@@ -128,5 +168,8 @@ fn fault(error: &FilterError, column: usize, cells: usize, theme: Theme) -> Vec<
         return vec![styled(format!("{:column$}{sign} {message}", ""))];
     }
     let message = elide(&message, cells.saturating_sub(1), theme.sign(Sign::Ellipsis));
-    vec![styled(format!("{:column$}{sign}", "")), styled(format!(" {message}"))]
+    vec![
+        styled(format!("{:column$}{sign}", "")),
+        styled(format!(" {message}")),
+    ]
 }

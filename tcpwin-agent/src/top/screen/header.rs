@@ -49,7 +49,11 @@ pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
 /// Connections now, by class in stacking order.
 fn by_bound(snapshot: &Snapshot) -> [(Bound, u64); Bound::ALL.len()] {
     Bound::ALL.map(|bound| {
-        let counts = snapshot.summary.connections.iter().filter(|(limit, _)| limit.bound() == bound);
+        let counts = snapshot
+            .summary
+            .connections
+            .iter()
+            .filter(|(limit, _)| limit.bound() == bound);
         (bound, counts.map(|(_, count)| count).sum())
     })
 }
@@ -66,9 +70,11 @@ fn bar(snapshot: &Snapshot, cells: usize, theme: Theme) -> Line<'static> {
         .collect();
     let rail = || Span::raw(theme.sign(Sign::Rail));
     let mut spans = vec![Span::raw(" "), rail()];
-    spans.extend(stacked(&parts, cells.saturating_sub(4), theme).into_iter().map(|span| {
-        Span::styled(span.content.into_owned(), span.style)
-    }));
+    spans.extend(
+        stacked(&parts, cells.saturating_sub(4), theme)
+            .into_iter()
+            .map(|span| Span::styled(span.content.into_owned(), span.style)),
+    );
     if spans.len() == 2 {
         spans.push(Span::raw(" ".repeat(cells.saturating_sub(4))));
     }
@@ -81,17 +87,34 @@ fn legend(snapshot: &Snapshot, cells: usize, theme: Theme) -> Line<'static> {
     let counts = by_bound(snapshot);
     let total: u64 = counts.iter().map(|(_, count)| count).sum();
     let write = |words: &str, gap: &'static str, named: bool| {
-        let mut spans = vec![Span::styled(format!(" {}{words}", count_text(total)), theme.title())];
+        let mut spans = vec![Span::styled(
+            format!(" {}{words}", count_text(total)),
+            theme.title(),
+        )];
         for (bound, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
-            let name = if named { format!(" {}", bound.name()) } else { String::new() };
+            let name = if named {
+                format!(" {}", bound.name())
+            } else {
+                String::new()
+            };
             spans.push(Span::raw(gap));
             spans.push(Span::styled(letter(bound).to_string(), theme.bound_ground(bound)));
-            spans.push(Span::styled(format!("{name} {}", count_text(count)), theme.bound(bound)));
+            spans.push(Span::styled(
+                format!("{name} {}", count_text(count)),
+                theme.bound(bound),
+            ));
         }
         Line::from(spans)
     };
-    let forms = [write(" connections", "  ", true), write(" conns", "  ", true), write("", " ", true)];
-    forms.into_iter().find(|line| line.width() <= cells).unwrap_or_else(|| write("", "  ", false))
+    let forms = [
+        write(" connections", "  ", true),
+        write(" conns", "  ", true),
+        write("", " ", true),
+    ];
+    forms
+        .into_iter()
+        .find(|line| line.width() <= cells)
+        .unwrap_or_else(|| write("", "  ", false))
 }
 
 fn rates(snapshot: &Snapshot, cells: usize, state: &State) -> Line<'static> {
@@ -106,18 +129,41 @@ fn rates(snapshot: &Snapshot, cells: usize, state: &State) -> Line<'static> {
     ] {
         left.push(Span::raw(name));
         left.push(value(format!("{:>11} ", bits_text(rate))));
-        left.push(Span::styled(sparkline(series.iter().copied(), spark, theme), theme.chart()));
+        left.push(Span::styled(
+            sparkline(series.iter().copied(), spark, theme),
+            theme.chart(),
+        ));
     }
     if let Some(rate) = pulse.retransmits_per_s {
         left.push(Span::raw("  retrans "));
-        left.push(value(format!("{}/s", if rate > 0.0 && rate < 10.0 { format!("{rate:.1}") } else { format!("{rate:.0}") })));
+        left.push(value(format!(
+            "{}/s",
+            if rate > 0.0 && rate < 10.0 {
+                format!("{rate:.1}")
+            } else {
+                format!("{rate:.0}")
+            }
+        )));
     }
-    let cpu = pulse.cpu_share.map_or(String::new(), |share| format!(" cpu {}", percent_text(share)));
-    let probes = pulse.probe_share.map_or(String::new(), |share| format!(", probes {}", percent_text(share)));
-    let each = pulse.probe_ns.map_or(String::new(), |ns| format!(" at {ns:.0} ns"));
+    let cpu = pulse
+        .cpu_share
+        .map_or(String::new(), |share| format!(" cpu {}", percent_text(share)));
+    let probes = pulse
+        .probe_share
+        .map_or(String::new(), |share| format!(", probes {}", percent_text(share)));
+    let each = pulse
+        .probe_ns
+        .map_or(String::new(), |ns| format!(" at {ns:.0} ns"));
     let rss = bytes_text(health.rss_bytes);
     let used: usize = left.iter().map(Span::width).sum();
-    let forms = [format!("tcpwin{cpu}{probes}{each}, {rss} "), format!("own{cpu}, {rss} "), format!("own{cpu} ")];
-    let own = forms.into_iter().find(|form| used + form.len() < cells).unwrap_or_default();
+    let forms = [
+        format!("tcpwin{cpu}{probes}{each}, {rss} "),
+        format!("tcpwin{cpu}, {rss} "),
+        format!("tcpwin{cpu} "),
+    ];
+    let own = forms
+        .into_iter()
+        .find(|form| used + form.len() < cells)
+        .unwrap_or_default();
     ends(left, vec![Span::styled(own, theme.dim())], cells)
 }

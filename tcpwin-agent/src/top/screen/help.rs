@@ -46,7 +46,7 @@ fn lines(state: &State) -> Vec<Line<'static>> {
         for binding in of_group {
             let keys: Vec<String> = binding.keys.iter().map(|keys| keys.replace(' ', "")).collect();
             lines.push(Line::from(vec![
-                Span::styled(format!("   {:<22}", keys.join(" ")), theme.key()),
+                Span::styled(format!("   {:<25}", keys.join(" ")), theme.key()),
                 Span::raw(text(binding.help)),
             ]));
         }
@@ -70,7 +70,10 @@ fn lines(state: &State) -> Vec<Line<'static>> {
     lines.push(title("Filter"));
     let grammar = "Words occur in any text. Fields are compared with = != ~ (contains) !~ < <= > >=, all must hold. A peer is \
          its address, address:port, :port or a start such as 203.0.113. Units: 50ms, 1mbit, 64k, 10m (age), 1%. Fields:";
-    for line in wrap(grammar, cells).into_iter().chain(wrap(&filter::field_names(), cells)) {
+    for line in wrap(grammar, cells)
+        .into_iter()
+        .chain(wrap(&filter::field_names(), cells))
+    {
         lines.push(Line::styled(format!("   {}", text(&line)), Style::new()));
     }
     lines

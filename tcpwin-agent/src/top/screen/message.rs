@@ -12,16 +12,26 @@ use crate::top::text::{count_text, wrap};
 pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
     let (say, hint) = match (&state.snapshot, &state.feed) {
         (None, FeedState::Lost { .. }) => ("The agent does not answer.".to_owned(), "tcpwin keeps trying."),
-        (None, _) => ("Loading…".to_owned(), "The first figures come after one interval."),
-        (Some(_), _) if state.total() == 0 => {
-            ("No TCP connections yet.".to_owned(), "New ones appear here as they open.")
-        }
+        (None, _) => (
+            "Loading…".to_owned(),
+            "The first figures come after one interval.",
+        ),
+        (Some(_), _) if state.total() == 0 => (
+            "No TCP connections yet.".to_owned(),
+            "New ones appear here as they open.",
+        ),
         _ => {
             let total = count_text(state.total() as u64);
             if state.filter.is_empty() {
-                (format!("None of {total} connections is sick."), "x shows them all.")
+                (
+                    format!("None of {total} connections is sick."),
+                    "x shows them all.",
+                )
             } else {
-                (format!("None of {total} connections passes the filter."), "Esc clears the filter, x only the sick.")
+                (
+                    format!("None of {total} connections passes the filter."),
+                    "Esc clears the filter, x only the sick.",
+                )
             }
         }
     };
@@ -31,14 +41,23 @@ pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
 /// Draws that there is no room.
 pub(super) fn too_small(frame: &mut Frame<'_>, area: Rect, state: &State) {
     let (width, height) = (state.size.width, state.size.height);
-    let text = format!("Too small: {width}×{height}. tcpwin top needs {}×{}.", LEAST.width, LEAST.height);
+    let text = format!(
+        "Too small: {width}×{height}. tcpwin top needs {}×{}.",
+        LEAST.width, LEAST.height
+    );
     centre(frame, area, &wrap(&text, usize::from(area.width)), state);
 }
 
 fn centre(frame: &mut Frame<'_>, area: Rect, lines: &[String], state: &State) {
-    let lines: Vec<_> =
-        lines.iter().map(|line| plain(line, state.theme.title(), state.theme).centered()).collect();
+    let lines: Vec<_> = lines
+        .iter()
+        .map(|line| plain(line, state.theme.title(), state.theme).centered())
+        .collect();
     let height = (lines.len() as u16).min(area.height);
-    let middle = Rect { y: area.y + (area.height - height) / 2, height, ..area };
+    let middle = Rect {
+        y: area.y + (area.height - height) / 2,
+        height,
+        ..area
+    };
     frame.render_widget(ratatui::text::Text::from(lines), middle);
 }

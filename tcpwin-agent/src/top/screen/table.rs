@@ -40,6 +40,10 @@ pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
 fn cell(buffer: &mut Buffer, place: Placed, left: u16, y: u16, text: &str, style: Style, state: &State) {
     let cells = usize::from(place.width);
     let text = place.column.fit(text, cells, state.theme);
-    let pad = if place.column.spec().right { cells.saturating_sub(width(&text)) } else { 0 };
+    let pad = if place.column.spec().right {
+        cells.saturating_sub(width(&text))
+    } else {
+        0
+    };
     buffer.set_stringn(left + place.x + pad as u16, y, &text, cells - pad, style);
 }

@@ -8,7 +8,11 @@ use crate::top::filter::Filter;
 /// Ids of the connections that pass.
 fn passing(filter: &str) -> Vec<String> {
     let filter: Filter = filter.parse().unwrap();
-    connections().into_iter().filter(|connection| filter.matches(connection)).map(|connection| connection.id).collect()
+    connections()
+        .into_iter()
+        .filter(|connection| filter.matches(connection))
+        .map(|connection| connection.id)
+        .collect()
 }
 
 fn error(filter: &str) -> String {
@@ -30,7 +34,10 @@ fn fields_are_compared() {
     assert_eq!(passing("bound=window"), ["3", "7"]);
     assert_eq!(passing("limit = rwnd_scale and proc = nginx"), ["7"]);
     assert_eq!(passing("limit~rwnd"), ["7"]);
-    assert_eq!(passing("bound!=none bound != app limit!=unknown dir=send"), ["3", "4", "7", "8"]);
+    assert_eq!(
+        passing("bound!=none bound != app limit!=unknown dir=send"),
+        ["3", "4", "7", "8"]
+    );
     assert_eq!(passing("rtt>50ms"), ["7"]);
     assert_eq!(passing("rtt>50000us"), ["7"]);
     assert_eq!(passing("rate>=17.1mbit"), ["3", "5"]);
@@ -59,7 +66,10 @@ fn peers_by_address_port_and_prefix() {
 #[test]
 fn errors_point_at_the_column() {
     assert!(error("nginx speed=3").starts_with("column 7: no field `speed`; there are bound "));
-    assert_eq!(error("rtt>5x"), "column 5: no unit `x` here; there are ms us µs s");
+    assert_eq!(
+        error("rtt>5x"),
+        "column 5: no unit `x` here; there are ms us µs s"
+    );
     assert_eq!(error("rtt > fast"), "column 7: `fast` is no number");
     assert!(error("bound=windo").starts_with("column 7: `bound` is one of window "));
     assert_eq!(error("rtt~5"), "column 5: `rtt` is a number: use = != < <= > >=");

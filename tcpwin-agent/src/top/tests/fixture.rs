@@ -24,7 +24,10 @@ pub(super) fn connection(id: u64, limit: Limit, process: &str, peer: &str, rate_
         local: format!("198.51.100.7:{}", 40_000 + id),
         peer: peer.into(),
         direction: Direction::Send,
-        process: Some(Process { pid: 1_000 + id as u32, name: process.into() }),
+        process: Some(Process {
+            pid: 1_000 + id as u32,
+            name: process.into(),
+        }),
         cgroup: None,
         origin: Origin::Connect,
         age_us: id * 61_000_000,
@@ -66,8 +69,17 @@ pub(super) fn unscaled() -> Connection {
     it.cgroup = Some("/system.slice/nginx.service".into());
     it.ceiling_bps = Some(2.896e6);
     it.ceiling_formula = Some("65535 B ÷ 181 ms".into());
-    it.next = Some(Next { limit: Limit::Bandwidth, rate_bps: 20e6, formula: "best delivery rate to this peer".into() });
-    it.budget = Some(Budget { rwnd: 0.94, app: 0.04, pacing: 0.02, ..Budget::default() });
+    it.next = Some(Next {
+        limit: Limit::Bandwidth,
+        rate_bps: 20e6,
+        formula: "best delivery rate to this peer".into(),
+    });
+    it.budget = Some(Budget {
+        rwnd: 0.94,
+        app: 0.04,
+        pacing: 0.02,
+        ..Budget::default()
+    });
     it.proof = "65,160 of 65,535 bytes of the peer's window are in flight for 94 % of the interval, and the peer offered no \
                 window scaling: the window can never grow"
         .into();
@@ -77,7 +89,11 @@ pub(super) fn unscaled() -> Connection {
             change: "sysctl -w net.ipv4.tcp_window_scaling=1".into(),
             why: "20 Mbit/s at 181 ms needs a window of 442 KiB".into(),
         },
-        Remedy { side: Side::Path, change: "look for a middlebox that strips wscale from SYNs".into(), why: String::new() },
+        Remedy {
+            side: Side::Path,
+            change: "look for a middlebox that strips wscale from SYNs".into(),
+            why: String::new(),
+        },
     ];
     it.tcp = TcpFields {
         state: Some(TcpState::Established),
@@ -99,7 +115,11 @@ pub(super) fn unscaled() -> Connection {
         bytes_received: Some(411),
         delivered: Some(105_100),
         retransmits_total: Some(12),
-        retransmits: Some(Retransmits { fast: 10, rto: 1, tlp: 1 }),
+        retransmits: Some(Retransmits {
+            fast: 10,
+            rto: 1,
+            tlp: 1,
+        }),
         delivery_rate_bps: Some(2.9e6),
         congestion: Some("cubic".into()),
         ..TcpFields::default()
@@ -111,8 +131,18 @@ pub(super) fn unscaled() -> Connection {
 pub(super) fn connections() -> Vec<Connection> {
     let mut sndbuf = connection(3, Limit::Sndbuf, "rsync", "203.0.113.20:873", 17.1e6);
     sndbuf.ceiling_bps = Some(17.3e6);
-    sndbuf.next = Some(Next { limit: Limit::CwndStartup, rate_bps: 21e6, formula: String::new() });
-    let mut loss = connection(4, Limit::Loss, "postgres", "[2001:db8:5:1::1234:5678]:5432", 4.4e6);
+    sndbuf.next = Some(Next {
+        limit: Limit::CwndStartup,
+        rate_bps: 21e6,
+        formula: String::new(),
+    });
+    let mut loss = connection(
+        4,
+        Limit::Loss,
+        "postgres",
+        "[2001:db8:5:1::1234:5678]:5432",
+        4.4e6,
+    );
     loss.ceiling_bps = Some(5.0e6);
     loss.tcp.retransmits_total = Some(90);
     loss.tcp.delivered = Some(8_910);
@@ -121,6 +151,8 @@ pub(super) fn connections() -> Vec<Connection> {
     bandwidth.direction = Direction::Receive;
     let mut bare = connection(9, Limit::Unknown, "", "192.0.2.81:8080", 0.0);
     bare.process = None;
+    bare.confidence = 0.0;
+    bare.proof = "no data moved since it was first seen".into();
     bare.tcp = TcpFields::default();
     vec![
         connection(1, Limit::None, "sshd", "192.0.2.4:50022", 1_200.0),
@@ -128,7 +160,13 @@ pub(super) fn connections() -> Vec<Connection> {
         sndbuf,
         loss,
         bandwidth,
-        connection(6, Limit::Turns, "evil\u{1b}[2J\u{202e}\n", "203.0.113.21:3306", 42e3),
+        connection(
+            6,
+            Limit::Turns,
+            "evil\u{1b}[2J\u{202e}\n",
+            "203.0.113.21:3306",
+            42e3,
+        ),
         unscaled(),
         connection(8, Limit::Stalled, "envoy", "203.0.113.22:9000", 0.0),
         bare,
@@ -137,8 +175,14 @@ pub(super) fn connections() -> Vec<Connection> {
 
 /// A snapshot of `connections` at a tick.
 pub(super) fn snapshot(tick: u64, connections: Vec<Connection>) -> Arc<Snapshot> {
-    let mut summary =
-        Summary { retransmits: Retransmits { fast: tick as u32 * 3, rto: 0, tlp: 0 }, ..Summary::default() };
+    let mut summary = Summary {
+        retransmits: Retransmits {
+            fast: tick as u32 * 3,
+            rto: 0,
+            tlp: 0,
+        },
+        ..Summary::default()
+    };
     for connection in &connections {
         *summary.connections.entry(connection.limit).or_default() += 1;
         summary.send_bps += connection.send_bps;
@@ -201,7 +245,11 @@ pub(super) fn press(state: &mut State, keys: &str) -> Effect {
     let mut effect = Effect::None;
     let mut rest = keys;
     while let Some(first) = rest.chars().next() {
-        let end = if first == '<' { rest.find('>').unwrap_or(0) } else { 0 };
+        let end = if first == '<' {
+            rest.find('>').unwrap_or(0)
+        } else {
+            0
+        };
         let (code, modifiers, used) = match &rest[..end] {
             "" => (KeyCode::Char(first), KeyModifiers::NONE, first.len_utf8()),
             name => {
@@ -216,7 +264,11 @@ pub(super) fn press(state: &mut State, keys: &str) -> Effect {
                     "lt" => KeyCode::Char('<'),
                     other => panic!("no key {other} here"),
                 };
-                let control = if name.contains("Ctrl") { KeyModifiers::CONTROL } else { KeyModifiers::NONE };
+                let control = if name.contains("Ctrl") {
+                    KeyModifiers::CONTROL
+                } else {
+                    KeyModifiers::NONE
+                };
                 (code, control, end + 1)
             }
         };
@@ -235,6 +287,8 @@ pub(super) fn draw(state: &State) -> String {
 /// The screen with its styles.
 pub(super) fn terminal(state: &State) -> Terminal<TestBackend> {
     let mut terminal = Terminal::new(TestBackend::new(state.size.width, state.size.height)).unwrap();
-    terminal.draw(|frame| crate::top::screen::render(frame, state)).unwrap();
+    terminal
+        .draw(|frame| crate::top::screen::render(frame, state))
+        .unwrap();
     terminal
 }

@@ -63,7 +63,10 @@ fn detail_200x50() {
 fn detail_without_signals() {
     let mut state = state(80, 40);
     press(&mut state, "/bound=unknown<Enter><Enter>");
-    update(&mut state, Action::Snapshot(snapshot(3, connections().split_off(9))));
+    update(
+        &mut state,
+        Action::Snapshot(snapshot(3, connections().split_off(9))),
+    );
     assert_snapshot!(draw(&state));
 }
 
@@ -114,14 +117,24 @@ fn frozen_and_narrowed() {
 #[test]
 fn no_colour() {
     let mut state = state(80, 24);
-    state.theme = Theme::new(ColourMode::Auto, false, |name| (name == "NO_COLOR").then(|| "1".to_owned()));
+    state.theme = Theme::new(ColourMode::Auto, false, |name| {
+        (name == "NO_COLOR").then(|| "1".to_owned())
+    });
     assert_snapshot!(draw(&state));
     press(&mut state, "jj<Enter>");
     assert_snapshot!("no_colour_detail", draw(&state));
-    for view in [state.clone(), { press(&mut state, "<Esc>"); state }] {
+    for view in [state.clone(), {
+        press(&mut state, "<Esc>");
+        state
+    }] {
         let terminal = terminal(&view);
         let buffer = terminal.backend().buffer();
-        assert!(buffer.content().iter().all(|cell| cell.fg == Color::Reset && cell.bg == Color::Reset));
+        assert!(
+            buffer
+                .content()
+                .iter()
+                .all(|cell| cell.fg == Color::Reset && cell.bg == Color::Reset)
+        );
     }
 }
 

@@ -13,7 +13,10 @@ use crate::top::update::update;
 
 /// Ids in the order they are shown.
 fn order(state: &State) -> Vec<&str> {
-    (0..state.rows.len()).filter_map(|row| state.row(row)).map(|connection| &*connection.id).collect()
+    (0..state.rows.len())
+        .filter_map(|row| state.row(row))
+        .map(|connection| &*connection.id)
+        .collect()
 }
 
 fn selected(state: &State) -> &str {
@@ -21,13 +24,18 @@ fn selected(state: &State) -> &str {
 }
 
 fn many(count: u64) -> Vec<Connection> {
-    (1..=count).map(|id| connection(id, Limit::App, "worker", "192.0.2.1:80", id as f64)).collect()
+    (1..=count)
+        .map(|id| connection(id, Limit::App, "worker", "192.0.2.1:80", id as f64))
+        .collect()
 }
 
 #[test]
 fn the_sickest_come_first() {
     // Stalled; windows and loss by what they withhold; bandwidth; app; unknown; none.
-    assert_eq!(order(&state(80, 24)), ["8", "7", "4", "3", "5", "2", "6", "9", "1"]);
+    assert_eq!(
+        order(&state(80, 24)),
+        ["8", "7", "4", "3", "5", "2", "6", "9", "1"]
+    );
 }
 
 #[test]
@@ -49,7 +57,10 @@ fn the_selection_follows_the_connection() {
 fn the_selection_of_a_closed_connection_stays_in_its_row() {
     let mut state = state(80, 24);
     press(&mut state, "jj");
-    let left = connections().into_iter().filter(|connection| connection.id != "4").collect();
+    let left = connections()
+        .into_iter()
+        .filter(|connection| connection.id != "4")
+        .collect();
     update(&mut state, Action::Snapshot(snapshot(3, left)));
     assert_eq!((state.cursor, selected(&state)), (2, "3"));
     update(&mut state, Action::Snapshot(snapshot(4, Vec::new())));
@@ -141,7 +152,11 @@ fn sorting_by_keys_and_mouse() {
     assert_eq!(order(&state).last(), Some(&"5"));
     press(&mut state, "<lt>");
     assert_eq!(state.sort.column, Column::Direction);
-    let peer = state.columns().into_iter().find(|place| place.column == Column::Peer).map(|place| place.x);
+    let peer = state
+        .columns()
+        .into_iter()
+        .find(|place| place.column == Column::Peer)
+        .map(|place| place.x);
     let head = state.overview().head.y;
     update(&mut state, Action::Click(peer.unwrap_or(0) + 1, head));
     assert_eq!((state.sort.column, state.sort.inverted), (Column::Peer, false));
@@ -160,10 +175,15 @@ fn sorting_by_keys_and_mouse() {
 fn the_detail_outlives_its_connection() {
     let mut state = state(80, 24);
     press(&mut state, "j<Enter>");
-    let left = connections().into_iter().filter(|connection| connection.id != "7").collect();
+    let left = connections()
+        .into_iter()
+        .filter(|connection| connection.id != "7")
+        .collect();
     update(&mut state, Action::Snapshot(snapshot(3, left)));
     assert!(draw(&state).contains("closed: these are its last figures"));
-    assert!(matches!(press(&mut state, "y"), Effect::Copy(text) if text == "sysctl -w net.ipv4.tcp_window_scaling=1"));
+    assert!(
+        matches!(press(&mut state, "y"), Effect::Copy(text) if text == "sysctl -w net.ipv4.tcp_window_scaling=1")
+    );
     press(&mut state, "?q<Esc>");
     assert_eq!(state.view, View::Overview);
     assert_eq!(press(&mut state, "q"), Effect::Quit);
@@ -174,7 +194,13 @@ fn a_lost_feed_keeps_what_was_seen() {
     let mut state = state(80, 24);
     update(&mut state, Action::FeedLost("gone".into()));
     update(&mut state, Action::FeedLost("gone".into()));
-    assert_eq!(state.feed, FeedState::Lost { cause: "gone".into(), tries: 2 });
+    assert_eq!(
+        state.feed,
+        FeedState::Lost {
+            cause: "gone".into(),
+            tries: 2
+        }
+    );
     assert_eq!(state.total(), 9);
     update(&mut state, Action::Snapshot(snapshot(2, connections())));
     assert_eq!(state.feed, FeedState::Live);
@@ -201,7 +227,10 @@ fn intervals_step_within_bounds() {
     assert_eq!(press(&mut state, "+"), Effect::Interval);
     assert_eq!(state.interval, Duration::from_secs(2));
     press(&mut state, "---------");
-    assert_eq!((state.interval, press(&mut state, "-")), (Duration::from_millis(100), Effect::None));
+    assert_eq!(
+        (state.interval, press(&mut state, "-")),
+        (Duration::from_millis(100), Effect::None)
+    );
 }
 
 #[test]
@@ -212,11 +241,25 @@ fn history_is_bounded() {
     }
     let of = |id: u64| state.history.of(&connection(id, Limit::App, "", "", 0.0)).len();
     let followed = (1..=3_000).filter(|id| of(*id) > 0).count();
-    assert_eq!((of(3_000), followed), (TICKS, 2_048), "the top of the table is followed, the rest is not");
+    assert_eq!(
+        (of(3_000), followed),
+        (TICKS, 2_048),
+        "the top of the table is followed, the rest is not"
+    );
     press(&mut state, "G<Enter>");
-    assert_eq!(state.history.of(&connection(1, Limit::App, "", "", 0.0)).len(), 1, "until somebody looks");
+    assert_eq!(
+        state.history.of(&connection(1, Limit::App, "", "", 0.0)).len(),
+        1,
+        "until somebody looks"
+    );
     update(&mut state, Action::Snapshot(snapshot(1_000, many(1))));
-    assert_eq!(state.history.of(&connection(3_000, Limit::App, "", "", 0.0)).len(), 0);
+    assert_eq!(
+        state
+            .history
+            .of(&connection(3_000, Limit::App, "", "", 0.0))
+            .len(),
+        0
+    );
 }
 
 #[test]
@@ -224,4 +267,37 @@ fn keys_without_meaning_draw_nothing() {
     let mut state = state(80, 24);
     assert_eq!(press(&mut state, "Z"), Effect::None);
     assert_eq!(press(&mut state, "g"), Effect::None);
+}
+
+/// What a tick and a key cost with many connections: run by hand under `perf stat` or `time`, never a timed test.
+#[test]
+#[ignore = "a load to be measured from outside"]
+fn twenty_thousand_connections() {
+    let limits = Limit::ALL;
+    let many = |tick: u64| -> Vec<Connection> {
+        (1..=20_000)
+            .map(|id| {
+                let limit = limits[(id % 14) as usize];
+                connection(
+                    id,
+                    limit,
+                    "worker",
+                    &format!("192.0.2.{}:{id}", id % 250),
+                    ((id * 7 + tick) % 1_000) as f64,
+                )
+            })
+            .collect()
+    };
+    let ticks: Vec<_> = (1..=2).map(|tick| snapshot(tick, many(tick))).collect();
+    let mut state = empty(200, 50);
+    let mut terminal = super::fixture::terminal(&state);
+    for round in 0..100_u64 {
+        let mut tick = (*ticks[(round % 2) as usize]).clone();
+        (tick.tick, tick.at_ns) = (round + 1, (round + 1) * 1_000_000_000);
+        update(&mut state, Action::Snapshot(std::sync::Arc::new(tick)));
+        press(&mut state, "j");
+        terminal
+            .draw(|frame| crate::top::screen::render(frame, &state))
+            .unwrap();
+    }
 }

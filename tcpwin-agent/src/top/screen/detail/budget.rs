@@ -19,14 +19,24 @@ const STATES: [(&str, char, &str); 6] = [
 ];
 
 fn shares(budget: &Budget) -> [f64; 6] {
-    [budget.idle, budget.app, budget.sndbuf, budget.rwnd, budget.cwnd, budget.pacing]
+    [
+        budget.idle,
+        budget.app,
+        budget.sndbuf,
+        budget.rwnd,
+        budget.cwnd,
+        budget.pacing,
+    ]
 }
 
 /// The section.
 pub(super) fn lines(connection: &Connection, cells: usize, theme: Theme) -> Vec<Line<'static>> {
     let mut lines = vec![section("time budget of the interval", cells, theme)];
     let Some(budget) = &connection.budget else {
-        for line in wrap("not known from this source: only the kernel probes keep it", cells.saturating_sub(3)) {
+        for line in wrap(
+            "not known from this source: only the kernel probes keep it",
+            cells.saturating_sub(3),
+        ) {
             lines.push(Line::styled(format!("  {line}"), theme.dim()));
         }
         lines.push(Line::default());

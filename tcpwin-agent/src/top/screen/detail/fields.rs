@@ -59,7 +59,8 @@ fn fields(connection: &Connection) -> Vec<(&'static str, String)> {
         let kinds = tcp.retransmits.map_or(String::new(), |kinds| {
             format!(" (fast {}, rto {}, tlp {})", kinds.fast, kinds.rto, kinds.tlp)
         });
-        let share = retransmit_share(connection).map_or(String::new(), |share| format!(" {}", percent_text(share)));
+        let share =
+            retransmit_share(connection).map_or(String::new(), |share| format!(" {}", percent_text(share)));
         format!("{}{share}{kinds}", count_text(u64::from(total)))
     });
     let calls = connection.calls;
@@ -88,16 +89,27 @@ fn fields(connection: &Connection) -> Vec<(&'static str, String)> {
         ("pacing_rate", rate(tcp.pacing_rate_bps)),
         ("max_pacing_rate", rate(tcp.max_pacing_rate_bps)),
         ("delivery_rate", rate(tcp.delivery_rate_bps)),
-        ("fastopen", tcp.fastopen.map(|fastopen| fastopen_text(fastopen).to_owned())),
+        (
+            "fastopen",
+            tcp.fastopen.map(|fastopen| fastopen_text(fastopen).to_owned()),
+        ),
         ("sends", calls.map(|calls| count_text(calls.sends))),
         ("recvs", calls.map(|calls| count_text(calls.recvs))),
-        ("send_refused", calls.map(|calls| count_text(u64::from(calls.send_refused)))),
+        (
+            "send_refused",
+            calls.map(|calls| count_text(u64::from(calls.send_refused))),
+        ),
         ("turns", calls.map(|calls| count_text(u64::from(calls.turns)))),
         ("cgroup", connection.cgroup.clone()),
-        ("netns", (connection.netns != 0).then(|| connection.netns.to_string())),
+        (
+            "netns",
+            (connection.netns != 0).then(|| connection.netns.to_string()),
+        ),
         ("cookie", Some(connection.id.clone())),
     ];
-    all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+    all.into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect()
 }
 
 fn state_text(state: TcpState) -> &'static str {

@@ -18,10 +18,22 @@ const VALUE: usize = 30;
 type Figure = (&'static str, fn(&Sample) -> f32, fn(f32) -> String);
 
 const FIGURES: [Figure; 4] = [
-    ("rate", |sample| sample.rate_bps, |value| bits_text(f64::from(value))),
-    ("srtt", |sample| sample.srtt_us, |value| rtt_text(Micros(value as u32))),
+    (
+        "rate",
+        |sample| sample.rate_bps,
+        |value| bits_text(f64::from(value)),
+    ),
+    (
+        "srtt",
+        |sample| sample.srtt_us,
+        |value| rtt_text(Micros(value as u32)),
+    ),
     ("cwnd", |sample| sample.cwnd, |value| count_text(value as u64)),
-    ("in flight", |sample| sample.in_flight, |value| bytes_text(value as u64)),
+    (
+        "in flight",
+        |sample| sample.in_flight,
+        |value| bytes_text(value as u64),
+    ),
 ];
 
 /// The section.
@@ -29,7 +41,11 @@ pub(super) fn lines(connection: &Connection, state: &State, cells: usize) -> Vec
     let theme = state.theme;
     let room = cells.saturating_sub(INDENT + VALUE + 1).min(TICKS);
     let ticks = state.history.of(connection).len().min(room);
-    let mut lines = vec![section(&format!("last {ticks} ticks, each line from 0 to its peak"), cells, theme)];
+    let mut lines = vec![section(
+        &format!("last {ticks} ticks, each line from 0 to its peak"),
+        cells,
+        theme,
+    )];
     for (name, value, text) in FIGURES {
         let values = || state.history.of(connection).map(value);
         let seen = || values().rev().take(room).filter(|value| value.is_finite());
@@ -40,7 +56,10 @@ pub(super) fn lines(connection: &Connection, state: &State, cells: usize) -> Vec
         lines.push(Line::from(vec![
             Span::raw(format!("  {name:<0$}", INDENT - 2)),
             Span::styled(sparkline(values(), room, theme), theme.chart()),
-            Span::styled(clean(&format!(" {now:>11}"), theme.ascii).into_owned(), theme.title()),
+            Span::styled(
+                clean(&format!(" {now:>11}"), theme.ascii).into_owned(),
+                theme.title(),
+            ),
             Span::styled(format!("  {peak}"), theme.dim()),
         ]));
     }

@@ -4,7 +4,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::section;
-use crate::classify::Direction;
+use crate::classify::{Direction, Limit};
 use crate::snapshot::Connection;
 use crate::top::figures::{gain, limit_text, side_text};
 use crate::top::screen::canvas::ends;
@@ -18,15 +18,25 @@ const INDENT: usize = 13;
 /// The section.
 pub(super) fn lines(connection: &Connection, closed: bool, cells: usize, theme: Theme) -> Vec<Line<'static>> {
     let text = |text: &str| clean(text, theme.ascii).into_owned();
-    let mut lines = vec![headline(connection, cells, theme), Line::raw(text(&ends_text(connection)))];
+    let mut lines = vec![
+        headline(connection, cells, theme),
+        Line::raw(text(&ends_text(connection))),
+    ];
     if closed {
-        lines.push(Line::styled(" closed: these are its last figures ", theme.alarm()));
+        lines.push(Line::styled(
+            " closed: these are its last figures ",
+            theme.alarm(),
+        ));
     }
     lines.push(Line::default());
-    for line in wrap(&text(&connection.proof), cells.saturating_sub(2)) {
-        lines.push(Line::raw(format!(" {line}")));
+    if !connection.proof.is_empty() {
+        lines.extend(
+            wrap(&text(&connection.proof), cells.saturating_sub(2))
+                .iter()
+                .map(|line| Line::raw(format!(" {line}"))),
+        );
+        lines.push(Line::default());
     }
-    lines.push(Line::default());
     let mut row = |name: &str, bold: String, rest: String| {
         let first = Span::styled(format!(" {name:<0$}", INDENT - 1), theme.dim());
         let mut spans = vec![first, Span::styled(text(&bold), theme.title())];
@@ -38,17 +48,26 @@ pub(super) fn lines(connection: &Connection, closed: bool, cells: usize, theme: 
     };
     let rate = |bps: f64| format!("{:>11}", bits_text(bps));
     if let Some(ceiling) = connection.ceiling_bps {
-        let formula = connection.ceiling_formula.as_deref().map_or(String::new(), |formula| format!("= {formula}"));
+        let formula = connection
+            .ceiling_formula
+            .as_deref()
+            .map_or(String::new(), |formula| format!("= {formula}"));
         row("ceiling", rate(ceiling), formula);
     }
     let of_ceiling = connection
         .ceiling_bps
         .filter(|ceiling| *ceiling > 0.0)
-        .map_or(String::new(), |ceiling| format!("{} of the ceiling", percent_text(connection.rate_bps / ceiling)));
+        .map_or(String::new(), |ceiling| {
+            format!("{} of the ceiling", percent_text(connection.rate_bps / ceiling))
+        });
     row("observed", rate(connection.rate_bps), of_ceiling);
     if let Some(next) = &connection.next {
         let factor = gain(connection).map_or(String::new(), |gain| gain_text(gain, "×"));
-        row("once lifted", rate(next.rate_bps), format!("{factor}, then {}: {}", next.limit.name(), next.formula));
+        row(
+            "once lifted",
+            rate(next.rate_bps),
+            format!("{factor}, then {}: {}", next.limit.name(), next.formula),
+        );
     }
     row("who acts", side_text(connection.side).to_owned(), String::new());
     lines.push(Line::default());
@@ -57,14 +76,22 @@ pub(super) fn lines(connection: &Connection, closed: bool, cells: usize, theme: 
 }
 
 fn headline(connection: &Connection, cells: usize, theme: Theme) -> Line<'static> {
-    let bound = connection.bound;
+    let (bound, limit) = (connection.bound, connection.limit);
+    let class = if bound.name() == limit.name() {
+        String::new()
+    } else {
+        format!(" {}:", bound.name())
+    };
     let left = vec![
         Span::raw(" "),
         Span::styled(format!(" {} ", letter(bound)), theme.bound_ground(bound)),
-        Span::styled(format!(" {}", connection.limit.name()), theme.bound(bound)),
-        Span::styled(format!("  {}", limit_text(connection.limit)), theme.title()),
+        Span::styled(format!("{class} {}", limit.name()), theme.bound(bound)),
+        Span::styled(format!("  {}", limit_text(limit)), theme.title()),
     ];
-    let sure = format!("confidence {} ", percent_text(connection.confidence));
+    let sure = match limit {
+        Limit::Unknown => String::new(),
+        _ => format!("confidence {} ", percent_text(connection.confidence)),
+    };
     ends(left, vec![Span::styled(sure, theme.dim())], cells)
 }
 
@@ -74,11 +101,15 @@ fn ends_text(connection: &Connection) -> String {
         Direction::Send => "→",
         Direction::Receive => "←",
     };
-    let process = connection
-        .process
-        .as_ref()
-        .map_or(String::new(), |process| format!("  {} (pid {})", process.name, process.pid));
-    format!(" {} {arrow} {}{process}  {}", connection.local, connection.peer, age_text(connection.age_us))
+    let process = connection.process.as_ref().map_or(String::new(), |process| {
+        format!("  {} (pid {})", process.name, process.pid)
+    });
+    format!(
+        " {} {arrow} {}{process}  {}",
+        connection.local,
+        connection.peer,
+        age_text(connection.age_us)
+    )
 }
 
 /// What to change, each on a line of its own from the left edge, so that a mouse can copy it.
@@ -91,7 +122,12 @@ fn remedies(connection: &Connection, cells: usize, theme: Theme) -> Vec<Line<'st
         for line in wrap_exact(&clean(&remedy.change, theme.ascii), cells) {
             lines.push(Line::styled(line, theme.key()));
         }
-        let why = format!("{}{} {}", side_text(remedy.side), if remedy.why.is_empty() { "" } else { ":" }, remedy.why);
+        let why = format!(
+            "{}{} {}",
+            side_text(remedy.side),
+            if remedy.why.is_empty() { "" } else { ":" },
+            remedy.why
+        );
         for line in wrap(&clean(&why, theme.ascii), cells.saturating_sub(5)) {
             lines.push(Line::styled(format!("    {line}"), Style::new()));
         }

@@ -23,17 +23,28 @@ pub(in crate::top::screen) fn render(frame: &mut Frame<'_>, area: Rect, state: &
     let room = cells.saturating_sub(width(&status) + 8);
     let place = state.snapshot.as_ref().map_or_else(String::new, |snapshot| {
         let health = &snapshot.health;
-        let kernel = if health.kernel.is_empty() { String::new() } else { format!("  Linux {}", health.kernel) };
+        let kernel = if health.kernel.is_empty() {
+            String::new()
+        } else {
+            format!("  Linux {}", health.kernel)
+        };
         format!("  {}{kernel}  source {}", health.host, health.source)
     });
     let place = clean(&place, theme.ascii);
     let place = elide(&place, room, theme.sign(Sign::Ellipsis));
-    let left = vec![Span::styled(" tcpwin", theme.title()), Span::styled(place.into_owned(), Style::new())];
+    let left = vec![
+        Span::styled(" tcpwin", theme.title()),
+        Span::styled(place.into_owned(), Style::new()),
+    ];
     let line = ends(left, vec![Span::styled(status, style)], cells);
     super::super::draw(frame, area, &[line]);
 }
 
 fn seconds(state: &State) -> String {
     let ms = state.interval.as_millis();
-    if ms < 1_000 { format!("{ms} ms") } else { format!("{} s", ms as f64 / 1e3) }
+    if ms < 1_000 {
+        format!("{ms} ms")
+    } else {
+        format!("{} s", ms as f64 / 1e3)
+    }
 }
