@@ -110,6 +110,7 @@ pub(crate) fn update(state: &mut State, action: Action) -> Effect {
                 filter(state, prompt.before);
             }
         }
+        Action::FilterClear if state.filter.is_empty() => state.unselect(),
         Action::FilterClear => filter(state, Filter::default()),
         Action::SickOnly => {
             state.sick_only = !state.sick_only;
@@ -202,6 +203,10 @@ fn show(state: &mut State, snapshot: Arc<Snapshot>) {
 fn move_rows(state: &mut State, motion: Motion) {
     let page = state.page_rows();
     let row = state.cursor;
+    if motion == Motion::First {
+        state.unselect();
+        return;
+    }
     state.select(match motion {
         Motion::Up => row.saturating_sub(1),
         Motion::Down => row + 1,
@@ -270,6 +275,7 @@ fn open(state: &mut State) {
         return;
     };
     let tick = state.snapshot.as_ref().map_or(0, |snapshot| snapshot.tick);
+    state.select(state.cursor);
     state.history.follow(&connection, tick);
     state.opened = Some(Opened {
         connection,

@@ -54,6 +54,17 @@ fn the_selection_follows_the_connection() {
 }
 
 #[test]
+fn who_has_chosen_nothing_sees_the_top() {
+    let mut state = state(80, 24);
+    press(&mut state, "s>");
+    assert_eq!((state.cursor, selected(&state)), (0, "5"));
+    press(&mut state, "jjggI");
+    assert_eq!(state.cursor, 0);
+    press(&mut state, "G<Esc>");
+    assert_eq!((state.cursor, state.offset), (0, 0));
+}
+
+#[test]
 fn the_selection_of_a_closed_connection_stays_in_its_row() {
     let mut state = state(80, 24);
     press(&mut state, "jj");
