@@ -99,6 +99,12 @@ pub(crate) fn update(state: &mut State, action: Action) -> Effect {
             state.show_cursor();
         }
         Action::FilterEdit(edit) => edit_filter(state, edit),
+        Action::FilterPaste(text) => {
+            if let Some(prompt) = &mut state.prompt {
+                let so_far = prompt.paste(&text);
+                filter(state, so_far);
+            }
+        }
         Action::FilterAccept => {
             if state.prompt.as_ref().is_some_and(|prompt| prompt.error.is_none()) {
                 state.prompt = None;
@@ -203,22 +209,19 @@ fn show(state: &mut State, snapshot: Arc<Snapshot>) {
 fn move_rows(state: &mut State, motion: Motion) {
     let page = state.page_rows();
     let row = state.cursor;
-    if motion == Motion::First {
-        state.unselect();
-        return;
-    }
-    state.select(match motion {
+    let to = match motion {
         Motion::Up => row.saturating_sub(1),
         Motion::Down => row + 1,
         Motion::PageUp => row.saturating_sub(page),
         Motion::PageDown => row + page,
         Motion::HalfUp => row.saturating_sub(page / 2),
         Motion::HalfDown => row + page / 2,
-        Motion::First => 0,
+        Motion::First => return state.unselect(),
         Motion::Last => usize::MAX,
         Motion::WheelUp => row.saturating_sub(NOTCH),
         Motion::WheelDown => row + NOTCH,
-    });
+    };
+    state.select(to);
 }
 
 fn move_lines(state: &mut State, motion: Motion) {

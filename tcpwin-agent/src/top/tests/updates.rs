@@ -127,6 +127,8 @@ fn a_filter_works_while_it_is_written() {
     assert_eq!(order(&state), ["7"]);
     press(&mut state, "/<Ctrl-w><Ctrl-w>");
     assert_eq!(order(&state).len(), 9);
+    update(&mut state, Action::FilterPaste("proc=\x1bcurl\n".into()));
+    assert_eq!(order(&state), ["5"], "control characters are not taken in");
     press(&mut state, "<Esc>");
     assert_eq!(order(&state), ["7"], "Esc goes back to the filter before");
     press(&mut state, "<Esc>");
