@@ -33,7 +33,7 @@ use scenario::Scenario;
 /// Arguments of `cargo xtask lab`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct LabArgs {
-    /// Scenarios to run, or `all`; none: list them
+    /// Scenarios or files to run, or `all`; none: list them
     names: Vec<String>,
     /// Where the agent's observations come from
     #[arg(long, value_name = "SOURCE", default_value = "ebpf")]
@@ -85,7 +85,7 @@ pub fn run(args: LabArgs) -> Result<()> {
     };
     let scenarios = names
         .into_iter()
-        .map(|name| Ok((name.to_owned(), Scenario::named(name)?)))
+        .map(|name| Ok((scenario::stem(name).to_owned(), Scenario::named(name)?)))
         .collect::<Result<Vec<_>>>()?;
     if args.shell {
         return match scenarios.as_slice() {
