@@ -139,6 +139,17 @@ impl Scenario {
     }
 }
 
+/// Every scenario that expects a verdict. The others measure the lab, and leave no core for anybody else.
+pub fn judged() -> Result<Vec<&'static str>> {
+    let mut names = Vec::new();
+    for (name, _) in SCENARIOS {
+        if Scenario::named(name)?.expect.bound.is_some() {
+            names.push(*name);
+        }
+    }
+    Ok(names)
+}
+
 /// What a scenario is called, given by its name or its file.
 pub fn stem(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name).trim_end_matches(".toml")
