@@ -1,9 +1,10 @@
 //! The programs as people get them: release builds.
 
+use std::env;
 use std::path::PathBuf;
 use std::process::Command;
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
 
 use crate::process::{self, announce};
 use crate::{paths, setup};
@@ -15,6 +16,16 @@ pub struct Programs {
     pub tcpwin: PathBuf,
     /// This program, which has the lab and the suites in it.
     pub xtask: PathBuf,
+}
+
+impl Programs {
+    /// Those that lie in one directory: where cargo, or a guest, puts them.
+    pub fn beside_us() -> Result<Self> {
+        let xtask = env::current_exe()?;
+        let tcpwin = xtask.with_file_name("tcpwin");
+        ensure!(tcpwin.is_file(), "{} is not built", tcpwin.display());
+        Ok(Self { tcpwin, xtask })
+    }
 }
 
 /// Builds `tcpwin` and returns where it is.
