@@ -1,1 +1,189 @@
-fn main() {}
+//! The `tcpwin` binary: arguments in, exit code out.
+
+use std::io::Write as _;
+use std::process::ExitCode;
+
+use anyhow::{Context as _, anyhow};
+use clap::Parser as _;
+
+use tcpwin_agent::attach::Attached;
+use tcpwin_agent::cli::{AgentArgs, Cli, Command, ConnectArgs, Exit, TopArgs, TraceArgs, WatchArgs};
+use tcpwin_agent::config::{Config, Log, LogFormat, LogLevel};
+use tcpwin_agent::daemon::{self, Hangup, OpenError, Opened, Reload, Resources, Running};
+use tcpwin_agent::{api, logging, top, trace};
+
+/// What went wrong and with which code the program ends.
+struct Failure {
+    exit: Exit,
+    error: anyhow::Error,
+}
+
+type Outcome = Result<Exit, Failure>;
+
+impl<E: Into<anyhow::Error>> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self {
+            exit: Exit::Runtime,
+            error: error.into(),
+        }
+    }
+}
+
+fn failure(exit: Exit, error: impl Into<anyhow::Error>) -> Failure {
+    Failure {
+        exit,
+        error: error.into(),
+    }
+}
+
+fn main() -> ExitCode {
+    let outcome = match Cli::parse().command {
+        Command::Agent(arguments) => agent(&arguments),
+        Command::Top(arguments) => top(&arguments),
+        Command::Trace(arguments) => trace(&arguments),
+    };
+    let exit = outcome.unwrap_or_else(|Failure { exit, error }| {
+        // Nowhere is left to say it when standard error is gone.
+        let _ = writeln!(std::io::stderr(), "tcpwin: {error:#}");
+        exit
+    });
+    ExitCode::from(exit as u8)
+}
+
+fn agent(arguments: &AgentArgs) -> Outcome {
+    let flags = arguments.overrides();
+    let file = arguments.watch.config_file.clone();
+    let config = Config::load(file.as_deref(), &flags).map_err(|error| failure(Exit::Usage, error))?;
+    let level = logging::start(config.log);
+
+    // The port first: it fails at once, probes take a moment to load.
+    let addresses: Vec<_> = config
+        .web
+        .listen_address
+        .iter()
+        .map(|each| each.address())
+        .collect();
+    let listeners = api::bind(&addresses).map_err(|error| {
+        let denied = matches!(error, api::BindError::Denied { .. });
+        failure(if denied { Exit::Privilege } else { Exit::Runtime }, error)
+    })?;
+    let opened = open_source(&config)?;
+    match &opened.reason {
+        Some(reason) => tracing::warn!("source {}: {reason}", opened.source.name()),
+        None => tracing::info!("source {}", opened.source.name()),
+    }
+    for listener in &listeners {
+        let address = listener.address();
+        tracing::info!("listening on http://{address}");
+        // For scripts that asked for port 0; a closed standard output is their choice.
+        let _ = writeln!(std::io::stdout(), "listening on http://{address}");
+    }
+
+    let pipeline = daemon::start_pipeline(opened, &config)?;
+    let reload = Reload {
+        file,
+        flags,
+        level: Some(level),
+    };
+    runtime()?.block_on(async {
+        let hangup = Hangup::listen().context("cannot listen for SIGHUP")?;
+        let shutdown = daemon::interrupted().context("cannot listen for SIGTERM")?;
+        let resources = Resources { listeners, pipeline };
+        daemon::run(config, resources, reload, hangup, shutdown).await
+    })?;
+    Ok(Exit::Done)
+}
+
+fn top(arguments: &TopArgs) -> Outcome {
+    let options = top::Options {
+        interval: arguments.watch.interval(),
+        ..top::Options::default()
+    };
+    if let Some(agent) = attach(&arguments.connect, &arguments.watch)? {
+        top::run(Box::new(agent), options)?;
+        return Ok(Exit::Done);
+    }
+    let pipeline = own_pipeline(&arguments.watch)?;
+    let shown = top::run(Box::new(pipeline.handle()), options);
+    pipeline.stop()?;
+    shown?;
+    Ok(Exit::Done)
+}
+
+fn trace(arguments: &TraceArgs) -> Outcome {
+    logging::start(Log {
+        level: LogLevel::Warn,
+        format: LogFormat::Text,
+    });
+    let options = trace::Options {
+        json: arguments.json,
+        count: arguments.count,
+        duration: arguments.duration,
+    };
+    let attached = attach(&arguments.connect, &arguments.watch)?;
+    let pipeline = match &attached {
+        Some(_) => None,
+        None => Some(own_pipeline(&arguments.watch)?),
+    };
+    let outcome = runtime()?.block_on(async {
+        let events = match (&attached, &pipeline) {
+            (Some(agent), _) => {
+                agent.version_note().inspect(|note| tracing::warn!("{note}"));
+                agent.events()?
+            }
+            (None, Some(pipeline)) => pipeline.handle().subscribe().await?,
+            (None, None) => return Err(anyhow!("neither an agent nor a pipeline")),
+        };
+        let stop = daemon::interrupted().context("cannot listen for SIGINT")?;
+        let out = std::io::BufWriter::new(std::io::stdout().lock());
+        Ok(trace::run(events, trace::Stamp::now(), options, out, stop).await?)
+    })?;
+    if let Some(pipeline) = pipeline {
+        pipeline.stop()?;
+    }
+    if outcome.cut {
+        let who = attached.map_or_else(
+            || "the pipeline".to_owned(),
+            |agent| format!("the agent at {}", agent.url()),
+        );
+        return Err(anyhow!("{who} ended before the trace was over").into());
+    }
+    Ok(if outcome.missed > 0 {
+        Exit::Partial
+    } else {
+        Exit::Done
+    })
+}
+
+/// The agent that was asked for, or the one that runs at the default address.
+fn attach(connect: &ConnectArgs, watch: &WatchArgs) -> Result<Option<Attached>, Failure> {
+    match &connect.connect {
+        Some(url) => Ok(Some(Attached::connect(url)?)),
+        None if connect.may_attach(watch) => Ok(Attached::find()),
+        None => Ok(None),
+    }
+}
+
+fn own_pipeline(watch: &WatchArgs) -> Result<Running, Failure> {
+    let config = Config::load(watch.config_file.as_deref(), &watch.overrides())
+        .map_err(|error| failure(Exit::Usage, error))?;
+    Ok(daemon::start_pipeline(open_source(&config)?, &config)?)
+}
+
+fn open_source(config: &Config) -> Result<Opened, Failure> {
+    daemon::open_source(config.source, config).map_err(|error| {
+        let exit = match error {
+            OpenError::Privilege(_) => Exit::Privilege,
+            OpenError::Kernel(_) => Exit::Kernel,
+        };
+        failure(exit, error)
+    })
+}
+
+/// One thread is enough for signals and a scrape now and then.
+fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
+    tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .context("cannot start the runtime for signals and HTTP")
+}

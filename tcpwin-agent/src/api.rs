@@ -1,0 +1,117 @@
+//! HTTP: metrics, health, and the JSON API. The room of axum and hyper.
+//!
+//! | path | answers |
+//! |---|---|
+//! | `/` | a page of links |
+//! | the telemetry path | the metrics |
+//! | `/-/healthy`, `/-/ready` | 200, or 503 with the reason |
+//! | `/healthz` | source, hooks and losses as JSON |
+//! | `/api/v1/connections` | connections with their verdicts: `bound`, `limit`, `process`, `peer`, `netns`, `sort`, `count` |
+//! | `/api/v1/connections/{id}` | one of them |
+//! | `/api/v1/snapshot` | everything, for `top` |
+//! | `/api/v1/events` | what happens, as server-sent events |
+//!
+//! What tells of single connections is answered to this host alone.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::middleware;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use tokio::sync::Semaphore;
+
+use crate::exporter::Exporter;
+use crate::snapshot::feed::Handle;
+
+mod access;
+mod bind;
+mod connections;
+mod events;
+mod pages;
+mod select;
+mod serve;
+mod stall;
+
+pub use bind::{BindError, Listener, bind};
+pub use serve::{Server, serve};
+
+/// Large answers given at once; more are asked to come again, so that memory stays bounded.
+const LARGE_ANSWERS: usize = 4;
+
+/// Readers of events at once.
+const EVENT_READERS: usize = 16;
+
+/// What the handlers share.
+#[derive(Debug)]
+struct App {
+    handle: Handle,
+    exporter: Exporter,
+    telemetry_path: String,
+    large_answers: Arc<Semaphore>,
+    event_readers: Arc<Semaphore>,
+}
+
+/// Every path and who answers it.
+pub fn routes(handle: Handle, exporter: Exporter, telemetry_path: &str) -> Router {
+    let app = Arc::new(App {
+        handle,
+        exporter,
+        telemetry_path: telemetry_path.to_owned(),
+        large_answers: Arc::new(Semaphore::new(LARGE_ANSWERS)),
+        event_readers: Arc::new(Semaphore::new(EVENT_READERS)),
+    });
+    let of_connections = Router::new()
+        .route("/api/v1/connections", get(connections::list))
+        .route("/api/v1/connections/{id}", get(connections::one))
+        .route("/api/v1/snapshot", get(connections::snapshot))
+        .route("/api/v1/events", get(events::stream))
+        .route_layer(middleware::from_fn(access::this_host_only));
+    Router::new()
+        .route("/", get(pages::landing))
+        .route(telemetry_path, get(pages::metrics))
+        .route("/-/healthy", get(pages::healthy))
+        .route("/-/ready", get(pages::ready))
+        .route("/healthz", get(pages::healthz))
+        .merge(of_connections)
+        .fallback(|| async { Refusal(StatusCode::NOT_FOUND, "no such path; `/` lists them".to_owned()) })
+        .layer(middleware::map_response(add_headers))
+        .with_state(app)
+}
+
+async fn add_headers(mut response: Response) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(
+        header::X_CONTENT_TYPE_OPTIONS,
+        HeaderValue::from_static("nosniff"),
+    );
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// An answer that is not what was asked for, with a sentence that says why.
+#[derive(Debug)]
+struct Refusal(StatusCode, String);
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        (self.0, axum::Json(serde_json::json!({ "error": self.1 }))).into_response()
+    }
+}
+
+impl Refusal {
+    fn pipeline_gone(error: &crate::snapshot::FeedError) -> Self {
+        Self(StatusCode::SERVICE_UNAVAILABLE, error.to_string())
+    }
+
+    fn busy(what: &str) -> Self {
+        Self(
+            StatusCode::SERVICE_UNAVAILABLE,
+            format!("too many {what} at once: come again"),
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,104 @@
+//! Single connections with their verdicts.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use axum::Json;
+use axum::body::{Body, Bytes};
+use axum::extract::{Path, Query, State};
+use axum::http::{StatusCode, Uri, header};
+use axum::response::{IntoResponse as _, Response};
+use futures_util::stream;
+use tokio::sync::OwnedSemaphorePermit;
+
+use crate::snapshot::{Connection, Snapshot};
+
+use super::select::Select;
+use super::{App, Refusal};
+
+/// Connections written at a time: an answer is never in memory as a whole.
+const CHUNK: usize = 64;
+
+pub(super) async fn list(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Refusal> {
+    let Query(select) = Query::<Select>::try_from_uri(&uri)
+        .map_err(|error| Refusal(StatusCode::BAD_REQUEST, error.body_text()))?;
+    let (snapshot, permit) = large(&app).await?;
+    let (connections, matched) = select.apply(&snapshot.connections);
+    let total = snapshot.connections.len();
+    let head = format!(
+        "{{\"at_ns\":{},\"total\":{total},\"matched\":{matched},\"connections\":[",
+        snapshot.at_ns
+    );
+    Ok(json_list(head, connections, permit))
+}
+
+pub(super) async fn one(
+    State(app): State<Arc<App>>,
+    Path(id): Path<String>,
+) -> Result<Json<Arc<Connection>>, Refusal> {
+    let snapshot = app
+        .handle
+        .full()
+        .await
+        .map_err(|error| Refusal::pipeline_gone(&error))?;
+    let found = snapshot.connections.iter().find(|each| each.id == id);
+    found.map(|each| Json(Arc::clone(each))).ok_or_else(|| {
+        let why =
+            format!("no open connection has the id `{id}`; /api/v1/connections lists those that are open");
+        Refusal(StatusCode::NOT_FOUND, why)
+    })
+}
+
+pub(super) async fn snapshot(State(app): State<Arc<App>>) -> Result<Response, Refusal> {
+    let (full, permit) = large(&app).await?;
+    let without = Snapshot {
+        connections: Vec::new(),
+        at_ns: full.at_ns,
+        interval_us: full.interval_us,
+        tick: full.tick,
+        health: full.health.clone(),
+        summary: full.summary.clone(),
+    };
+    let head = serde_json::to_string(&without)
+        .map_err(|error| Refusal(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
+    // `connections` is the last field, so the list goes where the empty one is.
+    match head.strip_suffix("]}") {
+        Some(open) => Ok(json_list(open.to_owned(), full.connections.clone(), permit)),
+        None => Ok(Json(full).into_response()),
+    }
+}
+
+async fn large(app: &App) -> Result<(Arc<Snapshot>, OwnedSemaphorePermit), Refusal> {
+    let permit = Arc::clone(&app.large_answers).try_acquire_owned();
+    let permit = permit.map_err(|_| Refusal::busy("large answers"))?;
+    let snapshot = app
+        .handle
+        .full()
+        .await
+        .map_err(|error| Refusal::pipeline_gone(&error))?;
+    Ok((snapshot, permit))
+}
+
+/// `head`, the connections, `]}`.
+fn json_list(head: String, connections: Vec<Arc<Connection>>, permit: OwnedSemaphorePermit) -> Response {
+    let chunks = connections.len().div_ceil(CHUNK);
+    let body = (0..chunks).map(move |chunk| {
+        let _held_to_the_end = &permit;
+        let from = chunk * CHUNK;
+        let part = &connections[from..connections.len().min(from + CHUNK)];
+        let mut text = Vec::with_capacity(part.len() * 1_024);
+        for (offset, connection) in part.iter().enumerate() {
+            if from + offset > 0 {
+                text.push(b',');
+            }
+            // Strings, numbers and maps with string keys: writing them to memory cannot fail.
+            let _ = serde_json::to_writer(&mut text, connection);
+        }
+        Bytes::from(text)
+    });
+    let whole = std::iter::once(Bytes::from(head))
+        .chain(body)
+        .chain([Bytes::from_static(b"]}\n")]);
+    let body = Body::from_stream(stream::iter(whole.map(Ok::<_, Infallible>)));
+    ([(header::CONTENT_TYPE, "application/json")], body).into_response()
+}

@@ -1,0 +1,372 @@
+use std::io::{Read as _, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::runtime::Runtime;
+
+use super::*;
+use crate::attach::{AttachError, Attached};
+use crate::classify::{Bound, Direction, Limit, Side};
+use crate::observation::Origin;
+use crate::snapshot::feed::{self, Request, Told};
+use crate::snapshot::{Connection, Feed as _, Health, Next, Process, Snapshot, TcpFields, TraceEvent};
+
+fn connection(id: u32, limit: Limit, rate_bps: f64) -> Arc<Connection> {
+    Arc::new(Connection {
+        id: id.to_string(),
+        netns: 4_026_531_840 + id % 2,
+        local: format!("192.0.2.1:{}", 1_000 + id),
+        peer: format!("198.51.100.{}:443", id % 250),
+        direction: Direction::Send,
+        process: (id.is_multiple_of(2)).then(|| Process {
+            pid: id,
+            name: "curl".to_owned(),
+        }),
+        cgroup: None,
+        origin: Origin::Accept,
+        age_us: id.into(),
+        bound: limit.bound(),
+        limit,
+        side: Side::Nobody,
+        confidence: 0.5,
+        rate_bps,
+        send_bps: rate_bps,
+        receive_bps: 0.0,
+        ceiling_bps: None,
+        ceiling_formula: None,
+        next: (id == 3).then(|| Next {
+            limit: Limit::Bandwidth,
+            rate_bps: 1e9,
+            formula: String::new(),
+        }),
+        budget: None,
+        proof: String::new(),
+        remedies: Vec::new(),
+        tcp: TcpFields::default(),
+        calls: None,
+    })
+}
+
+fn snapshot(connections: u32) -> Snapshot {
+    let limit = |id| {
+        if id.is_multiple_of(2) {
+            Limit::RwndScale
+        } else {
+            Limit::App
+        }
+    };
+    Snapshot {
+        at_ns: 5,
+        tick: 1,
+        health: Health {
+            source: "scripted".to_owned(),
+            host: "<host>".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            ..Health::default()
+        },
+        connections: (0..connections)
+            .map(|id| connection(id, limit(id), f64::from(id)))
+            .collect(),
+        ..Snapshot::default()
+    }
+}
+
+/// A server on a free port and the loop's end of its feed. Requests go over real sockets.
+struct Served {
+    runtime: Runtime,
+    address: SocketAddr,
+    server: Server,
+    inlet: feed::Inlet,
+}
+
+fn served(first: Snapshot) -> Served {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    let listeners = bind(&["127.0.0.1:0".parse().unwrap()]).unwrap();
+    let address = listeners[0].address();
+    let (inlet, handle) = feed::channel(first);
+    let routes = routes(handle.clone(), Exporter::new(handle.watch()), "/metrics");
+    let server = runtime.block_on(async { serve(listeners, routes) });
+    Served {
+        runtime,
+        address,
+        server,
+        inlet,
+    }
+}
+
+impl Served {
+    /// The answer while the loop, played here, gives `full` and takes subscriptions.
+    fn ask(&mut self, path: &str, full: &Arc<Snapshot>) -> (u16, String) {
+        let address = self.address;
+        let path = path.to_owned();
+        self.playing(full, move || get(address, &path))
+    }
+
+    fn playing<T: Send + 'static>(
+        &mut self,
+        full: &Arc<Snapshot>,
+        client: impl FnOnce() -> T + Send + 'static,
+    ) -> T {
+        let mut client = self.runtime.spawn_blocking(client);
+        self.runtime.block_on(async {
+            loop {
+                tokio::select! {
+                    done = &mut client => return done.unwrap(),
+                    Some(request) = self.inlet.requests.recv() => match request {
+                        Request::Full(answer) => drop(answer.send(Arc::clone(full))),
+                        Request::Subscribe(answer) => drop(answer.send(self.inlet.events.subscribe())),
+                        Request::Interval(_) => {}
+                    }
+                }
+            }
+        })
+    }
+}
+
+fn raw(address: SocketAddr, request: &str) -> String {
+    let mut stream = TcpStream::connect(address).unwrap();
+    stream.set_read_timeout(Some(Duration::from_secs(20))).unwrap();
+    stream.write_all(request.as_bytes()).unwrap();
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+    answer
+}
+
+fn get(address: SocketAddr, path: &str) -> (u16, String) {
+    let url = format!("http://{address}{path}");
+    let agent: ureq::Agent = ureq::Agent::config_builder()
+        .http_status_as_error(false)
+        .proxy(None)
+        .build()
+        .into();
+    let mut response = agent.get(url).call().unwrap();
+    (
+        response.status().as_u16(),
+        response.body_mut().read_to_string().unwrap(),
+    )
+}
+
+fn ids(answer: &str) -> Vec<String> {
+    let value: Value = serde_json::from_str(answer).unwrap();
+    let connections = value["connections"].as_array().unwrap();
+    connections
+        .iter()
+        .map(|each| each["id"].as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn not_ready_before_the_first_tick() {
+    let mut served = served(Snapshot {
+        tick: 0,
+        ..snapshot(0)
+    });
+    let none = Arc::new(snapshot(0));
+    let (status, why) = served.ask("/-/ready", &none);
+    assert_eq!(status, 503);
+    assert!(why.contains("first interval"), "{why}");
+    assert_eq!(served.ask("/-/healthy", &none).0, 200);
+    let (_, health) = served.ask("/healthz", &none);
+    assert_eq!(
+        serde_json::from_str::<Value>(&health).unwrap()["status"],
+        "starting"
+    );
+
+    served.inlet.latest.send_replace(Arc::new(snapshot(0)));
+    assert_eq!(served.ask("/-/ready", &none).0, 200);
+}
+
+#[test]
+fn metrics_in_the_format_asked_for() {
+    let mut served = served(snapshot(0));
+    let address = served.address;
+    let (status, page) = served.ask("/metrics", &Arc::new(snapshot(0)));
+    assert_eq!(status, 200);
+    assert!(page.contains("# TYPE tcpwin_build_info gauge"), "{page}");
+    let request = "GET /metrics HTTP/1.1\r\nHost: a.name\r\nAccept: application/openmetrics-text\r\nConnection: close\r\n\r\n";
+    let page = raw(address, request);
+    assert!(
+        page.contains("application/openmetrics-text; version=1.0.0"),
+        "{page}"
+    );
+    assert!(page.contains("# EOF"), "{page}");
+    assert!(page.contains("tcpwin_scrapes_total 1\n"), "{page}");
+}
+
+#[test]
+fn landing_page_escapes_and_links() {
+    let mut served = served(snapshot(0));
+    let (_, page) = served.ask("/", &Arc::new(snapshot(0)));
+    assert!(
+        page.contains("&lt;host&gt;") && !page.contains("<host>"),
+        "{page}"
+    );
+    assert!(page.contains("href=\"/metrics\""), "{page}");
+}
+
+#[test]
+fn connections_are_chosen_sorted_and_cut() {
+    let mut served = served(snapshot(0));
+    let full = Arc::new(snapshot(200));
+    let (_, all) = served.ask("/api/v1/connections", &full);
+    assert_eq!(ids(&all).len(), 200);
+    assert_eq!(ids(&all)[..2], ["199", "198"]);
+    let value: Value = serde_json::from_str(&all).unwrap();
+    assert_eq!((&value["total"], &value["matched"]), (&200.into(), &200.into()));
+
+    for (query, expected) in [
+        ("limit=rwnd_scale&count=2", vec!["198", "196"]),
+        ("bound=app&count=1", vec!["199"]),
+        ("process=curl&count=1", vec!["198"]),
+        ("process=42", vec!["42"]),
+        ("peer=198.51.100.7:443", vec!["7"]),
+        ("peer=198.51.100.8", vec!["8"]),
+        ("netns=4026531840&count=1", vec!["198"]),
+        ("sort=gain&count=1", vec!["3"]),
+        ("sort=age&count=1", vec!["199"]),
+        ("limit=sndbuf", vec![]),
+        ("count=0", vec![]),
+    ] {
+        let (status, answer) = served.ask(&format!("/api/v1/connections?{query}"), &full);
+        assert_eq!(
+            (status, ids(&answer)),
+            (200, expected.into_iter().map(str::to_owned).collect()),
+            "{query}"
+        );
+    }
+}
+
+#[test]
+fn a_wrong_query_says_what_is_allowed() {
+    let mut served = served(snapshot(0));
+    let full = Arc::new(snapshot(1));
+    for (query, named) in [
+        ("limt=rwnd", "limt"),
+        ("limit=rwind", "rwnd_scale"),
+        ("count=-1", "invalid digit"),
+    ] {
+        let (status, why) = served.ask(&format!("/api/v1/connections?{query}"), &full);
+        assert!(status == 400 && why.contains(named), "{query}: {status} {why}");
+    }
+}
+
+#[test]
+fn one_connection_or_a_404_that_explains() {
+    let mut served = served(snapshot(0));
+    let full = Arc::new(snapshot(10));
+    let (status, one) = served.ask("/api/v1/connections/7", &full);
+    assert_eq!(
+        (status, serde_json::from_str::<Connection>(&one).unwrap()),
+        (200, (*full.connections[7]).clone())
+    );
+    let (status, why) = served.ask("/api/v1/connections/77", &full);
+    assert!(status == 404 && why.contains("`77`"), "{why}");
+    assert_eq!(served.ask("/nowhere", &full).0, 404);
+}
+
+#[test]
+fn top_attaches_and_reads_what_the_loop_gave() {
+    for count in [0, 1, 64, 65, 1_000] {
+        let mut served = served(snapshot(0));
+        let full = Arc::new(snapshot(count));
+        let url = served.address.to_string();
+        let read = served.playing(&full, move || {
+            let mut agent = Attached::connect(&url).unwrap();
+            assert_eq!(agent.version_note(), None);
+            agent.latest().unwrap()
+        });
+        assert_eq!(read, full);
+    }
+}
+
+#[test]
+fn trace_attaches_and_reads_events() {
+    let mut served = served(snapshot(0));
+    let url = served.address.to_string();
+    let none = Arc::new(snapshot(0));
+    let mut events = served.playing(&none, move || Attached::connect(&url).unwrap().events().unwrap());
+    let reset = |ts_ns| TraceEvent::Reset {
+        ts_ns,
+        id: "7".to_owned(),
+        netns: 1,
+        local: "a".to_owned(),
+        peer: "b\nc".to_owned(),
+        sent: true,
+    };
+    served.inlet.events.send(Arc::new(reset(1))).unwrap();
+    served.inlet.events.send(Arc::new(reset(2))).unwrap();
+    for ts_ns in [1, 2] {
+        let told = served.runtime.block_on(events.next()).unwrap();
+        assert_eq!(told, Told::Event(Arc::new(reset(ts_ns))));
+    }
+}
+
+#[test]
+fn somebody_else_is_no_agent() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = listener.local_addr().unwrap().to_string();
+    let stranger = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = [0; 1_024];
+        let _ = stream.read(&mut request).unwrap();
+        stream
+            .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+            .unwrap();
+    });
+    let error = Attached::connect(&url).unwrap_err();
+    assert!(matches!(error, AttachError::Stranger { .. }), "{error}");
+    stranger.join().unwrap();
+}
+
+#[test]
+fn a_huge_head_is_refused_and_a_gone_pipeline_named() {
+    let mut served = served(snapshot(0));
+    let long = "x".repeat(40_000);
+    let answer = raw(
+        served.address,
+        &format!("GET / HTTP/1.1\r\nHost: a\r\nLong: {long}\r\n\r\n"),
+    );
+    assert!(answer.starts_with("HTTP/1.1 431"), "{answer}");
+
+    let rebound = "GET /api/v1/snapshot HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n";
+    assert!(raw(served.address, rebound).starts_with("HTTP/1.1 403"));
+
+    served.inlet.requests.close();
+    let (status, why) = served.ask("/api/v1/connections", &Arc::new(snapshot(0)));
+    assert!(
+        status == 503 && why.contains("pipeline has ended"),
+        "{status} {why}"
+    );
+}
+
+#[test]
+fn stopping_ends_idle_connections() {
+    let served = served(snapshot(0));
+    let mut idle = TcpStream::connect(served.address).unwrap();
+    idle.write_all(b"GET /-/healthy HTTP/1.1\r\nHost: a\r\n\r\n")
+        .unwrap();
+    let mut first = [0; 15];
+    idle.read_exact(&mut first).unwrap();
+    served
+        .runtime
+        .block_on(served.server.stop(Duration::from_secs(20)));
+    let mut rest = Vec::new();
+    idle.read_to_end(&mut rest).unwrap();
+    assert!(TcpStream::connect(served.address).is_err());
+}
+
+#[test]
+fn bounds_have_the_names_of_the_query() {
+    for bound in Bound::ALL {
+        assert_eq!(serde_json::to_value(bound).unwrap(), bound.name());
+    }
+    for limit in Limit::ALL {
+        assert_eq!(serde_json::to_value(limit).unwrap(), limit.name());
+    }
+}

@@ -1,0 +1,327 @@
+//! Attaching to a running agent over its API.
+
+use std::io::{BufRead, BufReader, Read};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use tokio::sync::mpsc;
+use ureq::Agent;
+
+use crate::snapshot::feed::{Events, Told};
+use crate::snapshot::{Feed, FeedError, Snapshot, TraceEvent};
+
+/// Where an agent is looked for without `--connect`.
+pub const DEFAULT_URL: &str = "http://127.0.0.1:10430";
+
+/// Time for a connection on this host.
+const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
+
+/// Time for a whole snapshot, 100,000 connections included.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Largest answer taken, bytes.
+const ANSWER_BYTES: u64 = 1 << 30;
+
+/// Events kept for a slow reader before the agent is left to notice.
+const EVENTS_KEPT: usize = 1_024;
+
+/// Why no agent could be attached to.
+#[derive(Debug, thiserror::Error)]
+pub enum AttachError {
+    /// The address is not one of HTTP.
+    #[error("cannot attach to `{url}`: give an address such as {DEFAULT_URL} (only plain http is spoken)")]
+    Url {
+        /// What was given.
+        url: String,
+    },
+    /// Nobody answers.
+    #[error(
+        "no tcpwin agent answers at {url}: {cause}; start one with `tcpwin agent`, \
+             or leave --connect out to watch without one"
+    )]
+    Unreachable {
+        /// Where.
+        url: String,
+        /// What went wrong.
+        cause: String,
+    },
+    /// Somebody else answers.
+    #[error("what answers at {url} is not a tcpwin agent ({what}); check the address given to --connect")]
+    Stranger {
+        /// Where.
+        url: String,
+        /// What it answered.
+        what: String,
+    },
+    /// The agent refuses.
+    #[error("the agent at {url} refuses: {why}")]
+    Refused {
+        /// Where.
+        url: String,
+        /// Its words.
+        why: String,
+    },
+}
+
+/// An agent that answers.
+#[derive(Debug)]
+pub struct Attached {
+    url: String,
+    http: Agent,
+    version: String,
+}
+
+#[derive(Deserialize)]
+struct Greeting {
+    service: String,
+    version: String,
+}
+
+impl Attached {
+    /// The agent at `url`.
+    ///
+    /// # Errors
+    /// When nobody or somebody else answers.
+    pub fn connect(url: &str) -> Result<Self, AttachError> {
+        let url = normal(url)?;
+        let http = client(Some(ANSWER_TIMEOUT));
+        let greeting = match ask(&http, &url, "/healthz") {
+            Ok(bytes) => serde_json::from_slice::<Greeting>(&bytes).map_err(|error| error.to_string()),
+            Err(Failure::Transport(cause)) => return Err(AttachError::Unreachable { url, cause }),
+            Err(Failure::Status(status, _)) => Err(format!("HTTP status {status}")),
+        };
+        match greeting {
+            Ok(Greeting { service, version }) if service == "tcpwin" => Ok(Self { url, http, version }),
+            Ok(Greeting { service, .. }) => Err(AttachError::Stranger { url, what: service }),
+            Err(what) => Err(AttachError::Stranger { url, what }),
+        }
+    }
+
+    /// The agent at the default address, if one runs there.
+    #[must_use]
+    pub fn find() -> Option<Self> {
+        Self::connect(DEFAULT_URL).ok()
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
+    /// A sentence when the agent is of another version than this program.
+    #[must_use]
+    pub fn version_note(&self) -> Option<String> {
+        let ours = env!("CARGO_PKG_VERSION");
+        (self.version != ours).then(|| {
+            format!(
+                "the agent at {} is tcpwin {}, this is {ours}: fields that only one knows are left out",
+                self.url, self.version
+            )
+        })
+    }
+
+    /// Its events from now on. They are read on a thread of their own that ends with the agent or the reader.
+    ///
+    /// # Errors
+    /// When the agent is gone or refuses.
+    pub fn events(&self) -> Result<Events, AttachError> {
+        let endless = client(None);
+        let response = open(&endless, &self.url, "/api/v1/events").map_err(|failure| match failure {
+            Failure::Transport(cause) => AttachError::Unreachable {
+                url: self.url.clone(),
+                cause,
+            },
+            Failure::Status(_, why) => AttachError::Refused {
+                url: self.url.clone(),
+                why,
+            },
+        })?;
+        let (tell, told) = mpsc::channel(EVENTS_KEPT);
+        let lines = BufReader::new(response.into_body().into_reader());
+        let reader = std::thread::Builder::new().name("tcpwin-events".to_owned());
+        reader
+            .spawn(move || read_events(lines, &tell))
+            .map_err(|error| AttachError::Unreachable {
+                url: self.url.clone(),
+                cause: error.to_string(),
+            })?;
+        Ok(Events::from_channel(told))
+    }
+
+    fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, FeedError> {
+        let bytes = ask(&self.http, &self.url, path).map_err(|failure| FeedError::Unreachable {
+            at: self.url.clone(),
+            cause: match failure {
+                Failure::Transport(cause) => cause,
+                Failure::Status(_, why) => why,
+            },
+        })?;
+        serde_json::from_slice(&bytes).map_err(|error| FeedError::Malformed {
+            at: self.url.clone(),
+            cause: error.to_string(),
+        })
+    }
+}
+
+impl Feed for Attached {
+    fn latest(&mut self) -> Result<Arc<Snapshot>, FeedError> {
+        self.get("/api/v1/snapshot").map(Arc::new)
+    }
+}
+
+enum Failure {
+    Transport(String),
+    /// Not 200; with the agent's sentence.
+    Status(u16, String),
+}
+
+fn client(timeout: Option<Duration>) -> Agent {
+    Agent::config_builder()
+        .timeout_connect(Some(CONNECT_TIMEOUT))
+        .timeout_recv_response(Some(ANSWER_TIMEOUT))
+        .timeout_global(timeout)
+        // An agent of this host is never behind a proxy.
+        .proxy(None)
+        .http_status_as_error(false)
+        .user_agent(concat!("tcpwin/", env!("CARGO_PKG_VERSION")))
+        .build()
+        .into()
+}
+
+fn open(http: &Agent, url: &str, path: &str) -> Result<ureq::http::Response<ureq::Body>, Failure> {
+    let response = http
+        .get(format!("{url}{path}"))
+        .call()
+        .map_err(|error| Failure::Transport(error.to_string()))?;
+    let status = response.status().as_u16();
+    if status == 200 {
+        return Ok(response);
+    }
+    let mut text = String::new();
+    let mut body = response.into_body().into_reader().take(4_096);
+    // What could not be read of a refusal is only its words.
+    let _ = body.read_to_string(&mut text);
+    let words = serde_json::from_str::<serde_json::Value>(&text)
+        .ok()
+        .and_then(|value| value["error"].as_str().map(str::to_owned))
+        .unwrap_or_else(|| format!("HTTP status {status}"));
+    Err(Failure::Status(status, words))
+}
+
+fn ask(http: &Agent, url: &str, path: &str) -> Result<Vec<u8>, Failure> {
+    let body = open(http, url, path)?.into_body();
+    let mut limited = body.into_with_config().limit(ANSWER_BYTES).reader();
+    let mut bytes = Vec::new();
+    limited
+        .read_to_end(&mut bytes)
+        .map_err(|error| Failure::Transport(error.to_string()))?;
+    Ok(bytes)
+}
+
+/// `host:port` and `http://host:port/` as `http://host:port`.
+fn normal(url: &str) -> Result<String, AttachError> {
+    let refused = || AttachError::Url { url: url.to_owned() };
+    let rest = match url.split_once("://") {
+        Some(("http", rest)) => rest,
+        Some(_) => return Err(refused()),
+        None => url,
+    };
+    let host = rest.trim_end_matches('/');
+    let plain = !host.is_empty() && !host.contains(['/', '?', '#', '@', ' ']);
+    let host = if host.starts_with(':') {
+        format!("127.0.0.1{host}")
+    } else {
+        host.to_owned()
+    };
+    if plain {
+        Ok(format!("http://{host}"))
+    } else {
+        Err(refused())
+    }
+}
+
+/// Reads server-sent events (WHATWG HTML, section 9.2) until either end is gone.
+fn read_events(mut lines: impl BufRead, tell: &mpsc::Sender<Told>) {
+    let mut line = String::new();
+    let mut kind = String::new();
+    loop {
+        line.clear();
+        match lines.read_line(&mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let told = match line.trim_end_matches(['\r', '\n']).split_once(": ") {
+            Some(("event", name)) => {
+                name.clone_into(&mut kind);
+                continue;
+            }
+            Some(("data", data)) => decode(&kind, data),
+            _ => continue,
+        };
+        if tell.blocking_send(told).is_err() {
+            return;
+        }
+    }
+}
+
+fn decode(kind: &str, data: &str) -> Told {
+    #[derive(Deserialize)]
+    struct Missed {
+        count: u64,
+    }
+    let decoded = if kind == "missed" {
+        serde_json::from_str(data).map(|Missed { count }| Told::Missed(count))
+    } else {
+        serde_json::from_str::<TraceEvent>(data).map(|event| Told::Event(Arc::new(event)))
+    };
+    decoded.unwrap_or_else(|error| Told::Broken(format!("an event `{kind}` cannot be read: {error}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_as_people_write_them() {
+        assert_eq!(normal("127.0.0.1:10430").unwrap(), "http://127.0.0.1:10430");
+        assert_eq!(normal("http://[::1]:1/").unwrap(), "http://[::1]:1");
+        assert_eq!(normal(":1").unwrap(), "http://127.0.0.1:1");
+        for wrong in [
+            "https://host",
+            "http://host/path",
+            "",
+            "http://",
+            "a b",
+            "user@host",
+        ] {
+            assert!(normal(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn events_are_read_to_the_end() {
+        let stream = ": sign of life\n\n\
+            event: reset\ndata: {\"event\":\"reset\",\"ts_ns\":5,\"id\":\"7\",\"netns\":1,\"local\":\"a\",\"peer\":\"b\",\"sent\":true}\n\n\
+            event: missed\ndata: {\"event\":\"missed\",\"count\":9}\n\n\
+            event: later\ndata: {\"event\":\"later\"}\n\n";
+        let (tell, mut told) = mpsc::channel(8);
+        read_events(stream.as_bytes(), &tell);
+        drop(tell);
+        assert!(
+            matches!(told.try_recv().unwrap(), Told::Event(event) if matches!(*event, TraceEvent::Reset { ts_ns: 5, .. }))
+        );
+        assert_eq!(told.try_recv().unwrap(), Told::Missed(9));
+        assert!(matches!(told.try_recv().unwrap(), Told::Broken(why) if why.contains("`later`")));
+        assert!(told.try_recv().is_err());
+    }
+
+    #[test]
+    fn nobody_there_says_what_to_do() {
+        let error = Attached::connect("127.0.0.1:1").unwrap_err();
+        assert!(matches!(error, AttachError::Unreachable { .. }), "{error}");
+        assert!(error.to_string().contains("tcpwin agent"), "{error}");
+    }
+}

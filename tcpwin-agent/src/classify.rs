@@ -1,0 +1,252 @@
+//! Interval → Verdict. Pure: no clock, no I/O, no async; total on any counters.
+
+mod decide;
+mod evidence;
+mod ledger;
+mod limit;
+
+use serde::{Deserialize, Serialize};
+
+pub use decide::classify;
+pub use evidence::Context;
+
+use crate::units::BytesPerSec;
+
+/// The class on every screen and metric.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// A window: send buffer, receive window, congestion window, a protocol's own.
+    Window,
+    /// The bandwidth of the path.
+    Bandwidth,
+    /// Loss on the path.
+    Loss,
+    /// The program.
+    App,
+    /// This host below TCP.
+    Host,
+    /// Nothing: idle or healthy.
+    None,
+    /// Not told, with the reason in the proof.
+    Unknown,
+}
+
+/// The cause within a [`Bound`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Limit {
+    /// Our send buffer.
+    Sndbuf,
+    /// The peer's receive window.
+    Rwnd,
+    /// The peer's receive window, held down by the lack of window scaling.
+    RwndScale,
+    /// The peer's receive window, because its program reads slowly.
+    RwndReader,
+    /// Slow start, a few round trips old.
+    CwndStartup,
+    /// A clamp on cwnd.
+    CwndClamp,
+    /// The path's bandwidth.
+    Bandwidth,
+    /// SO_MAX_PACING_RATE.
+    Pacing,
+    /// Random loss.
+    Loss,
+    /// Nothing acknowledged, the timer backs off.
+    Stalled,
+    /// One answer per round trip.
+    Turns,
+    /// The program offers less than any window would carry.
+    App,
+    /// Idle or healthy.
+    None,
+    /// Not told.
+    Unknown,
+}
+
+impl Limit {
+    /// All, in the order of design.
+    pub const ALL: [Self; 14] = [
+        Self::Sndbuf,
+        Self::Rwnd,
+        Self::RwndScale,
+        Self::RwndReader,
+        Self::CwndStartup,
+        Self::CwndClamp,
+        Self::Bandwidth,
+        Self::Pacing,
+        Self::Loss,
+        Self::Stalled,
+        Self::Turns,
+        Self::App,
+        Self::None,
+        Self::Unknown,
+    ];
+
+    /// The class this cause belongs to.
+    #[must_use]
+    pub const fn bound(self) -> Bound {
+        match self {
+            Self::Sndbuf
+            | Self::Rwnd
+            | Self::RwndScale
+            | Self::RwndReader
+            | Self::CwndStartup
+            | Self::CwndClamp => Bound::Window,
+            Self::Bandwidth | Self::Pacing => Bound::Bandwidth,
+            Self::Loss | Self::Stalled => Bound::Loss,
+            Self::Turns | Self::App => Bound::App,
+            Self::None => Bound::None,
+            Self::Unknown => Bound::Unknown,
+        }
+    }
+
+    /// The name in JSON, metrics and filters.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sndbuf => "sndbuf",
+            Self::Rwnd => "rwnd",
+            Self::RwndScale => "rwnd_scale",
+            Self::RwndReader => "rwnd_reader",
+            Self::CwndStartup => "cwnd_startup",
+            Self::CwndClamp => "cwnd_clamp",
+            Self::Bandwidth => "bandwidth",
+            Self::Pacing => "pacing",
+            Self::Loss => "loss",
+            Self::Stalled => "stalled",
+            Self::Turns => "turns",
+            Self::App => "app",
+            Self::None => "none",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+impl Bound {
+    /// All, in the order they are stacked on screens.
+    pub const ALL: [Self; 7] = [
+        Self::Window,
+        Self::Loss,
+        Self::Bandwidth,
+        Self::Host,
+        Self::App,
+        Self::Unknown,
+        Self::None,
+    ];
+
+    /// The name in JSON, metrics and filters.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Window => "window",
+            Self::Bandwidth => "bandwidth",
+            Self::Loss => "loss",
+            Self::App => "app",
+            Self::Host => "host",
+            Self::None => "none",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Who must act.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Side {
+    /// The program on this host.
+    LocalApp,
+    /// This host's kernel settings.
+    LocalKernel,
+    /// The peer's kernel settings.
+    PeerKernel,
+    /// The peer's program.
+    PeerApp,
+    /// The path between.
+    Path,
+    /// Nobody: time or nothing.
+    Nobody,
+}
+
+/// Which way the bytes of the interval went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Direction {
+    /// This host sends the bulk.
+    #[default]
+    Send,
+    /// This host receives the bulk.
+    Receive,
+}
+
+/// A rate that a limit allows, with its formula and numbers in words.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ceiling {
+    /// Whose.
+    pub limit: Limit,
+    /// How much.
+    pub rate: BytesPerSec,
+    /// `65535 B ÷ 181 ms`.
+    pub formula: String,
+}
+
+/// An exact change that would lift a limit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Remedy {
+    /// Who.
+    pub side: Side,
+    /// What, as one would type it.
+    pub change: String,
+    /// Why, with the numbers.
+    pub why: String,
+}
+
+/// What limits a connection in an interval.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// The cause.
+    pub limit: Limit,
+    /// Which way the bytes went.
+    pub direction: Direction,
+    /// Who must act.
+    pub side: Side,
+    /// 0 to 1; for [`Limit::Unknown`] 0.
+    pub confidence: f64,
+    /// What the binding limit allows, where there is such a rate.
+    pub ceiling: Option<Ceiling>,
+    /// The next limit and the rate expected once this one is lifted.
+    pub next: Option<Ceiling>,
+    /// One sentence with the numbers in it.
+    pub proof: String,
+    /// What to change.
+    pub remedies: Vec<Remedy>,
+}
+
+impl Verdict {
+    /// Nothing limits the connection, and nobody need look.
+    #[must_use]
+    pub fn none(direction: Direction, proof: String) -> Self {
+        Self {
+            limit: Limit::None,
+            direction,
+            side: Side::Nobody,
+            confidence: 1.0,
+            ceiling: None,
+            next: None,
+            proof,
+            remedies: Vec::new(),
+        }
+    }
+
+    /// Not told, with the reason.
+    #[must_use]
+    pub fn unknown(direction: Direction, reason: String) -> Self {
+        Self {
+            limit: Limit::Unknown,
+            confidence: 0.0,
+            ..Self::none(direction, reason)
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! The command line.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::config::{
+    Capacity, ListenAddress, LogFormat, LogLevel, Overrides, SourceChoice, TelemetryPath, Tick,
+};
+
+/// How the program ends. Documented in `--help` and docs/exit-codes.md.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Exit {
+    /// Did what was asked.
+    Done = 0,
+    /// Failed while running.
+    Runtime = 1,
+    /// Wrong arguments or config file.
+    Usage = 2,
+    /// A privilege is missing.
+    Privilege = 3,
+    /// No source of socket data works on this kernel.
+    Kernel = 4,
+    /// Done, but a part of what was asked was lost.
+    Partial = 5,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0  done, or ended by SIGINT or SIGTERM
+  1  failed while running (port in use, agent out of reach, …)
+  2  wrong arguments or config file
+  3  a privilege is missing; the message says which
+  4  no source of socket data works on this kernel, or the one asked for by --source does not
+  5  done, but a part was lost: trace could not keep up with the events";
+
+/// What limits every TCP connection of this host, what lifting the limit gives, and who must act
+#[derive(Debug, Parser)]
+#[command(name = "tcpwin", version, after_help = EXIT_CODES, max_term_width = 110)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The subcommands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Watch all connections; serve Prometheus metrics and the HTTP API
+    #[command(after_help = EXIT_CODES)]
+    Agent(AgentArgs),
+    /// Live screen of all connections; attaches to a running agent, else watches by itself
+    #[command(after_help = EXIT_CODES)]
+    Top(TopArgs),
+    /// Tell what happens to connections, a line an event; attaches to a running agent, else watches by itself
+    #[command(after_help = EXIT_CODES)]
+    Trace(TraceArgs),
+}
+
+/// How the connections are watched.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Watching")]
+pub struct WatchArgs {
+    /// Where the observations come from [default: auto]
+    #[arg(long, value_enum)]
+    source: Option<SourceChoice>,
+    /// Length of the interval over which connections are judged, 100ms to 60s [default: 1s]
+    #[arg(long, value_name = "DURATION")]
+    interval: Option<Tick>,
+    /// Most connections watched at once; more are counted as lost [default: 131072]
+    #[arg(long, value_name = "COUNT")]
+    max_connections: Option<Capacity>,
+    /// TOML file with the same settings; flags win over it
+    #[arg(long = "config.file", value_name = "FILE")]
+    pub config_file: Option<PathBuf>,
+}
+
+/// Arguments of `tcpwin agent`.
+#[derive(Args, Debug)]
+pub struct AgentArgs {
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "clap would show it")]
+    pub watch: WatchArgs,
+    /// Address to listen on; may be given several times; port 0 takes a free one [default: 127.0.0.1:10430]
+    #[arg(
+        long = "web.listen-address",
+        value_name = "ADDRESS:PORT",
+        help_heading = "HTTP"
+    )]
+    listen_address: Vec<ListenAddress>,
+    /// Path of the metrics [default: /metrics]
+    #[arg(long = "web.telemetry-path", value_name = "PATH", help_heading = "HTTP")]
+    telemetry_path: Option<TelemetryPath>,
+    /// What is logged [default: info]
+    #[arg(long = "log.level", value_enum, value_name = "LEVEL", help_heading = "Log")]
+    log_level: Option<LogLevel>,
+    /// How a line of the log looks [default: text]
+    #[arg(long = "log.format", value_enum, value_name = "FORMAT", help_heading = "Log")]
+    log_format: Option<LogFormat>,
+}
+
+/// Where a running agent is.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ConnectArgs {
+    /// Attach to the agent at this address, or fail; without it the default address is tried
+    #[arg(
+        long,
+        value_name = "URL",
+        conflicts_with_all = ["source", "interval", "max_connections", "config_file", "no_connect"]
+    )]
+    pub connect: Option<String>,
+    /// Do not look for a running agent
+    #[arg(long)]
+    no_connect: bool,
+}
+
+/// Arguments of `tcpwin top`.
+#[derive(Args, Debug)]
+#[expect(missing_docs, reason = "clap would show it")]
+pub struct TopArgs {
+    #[command(flatten)]
+    pub connect: ConnectArgs,
+    #[command(flatten)]
+    pub watch: WatchArgs,
+}
+
+/// Arguments of `tcpwin trace`.
+#[derive(Args, Debug)]
+pub struct TraceArgs {
+    /// One JSON object a line
+    #[arg(long)]
+    pub json: bool,
+    /// End after this many events
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub count: Option<u64>,
+    /// End after this time, such as 30s or 5m
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    pub duration: Option<Duration>,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "clap would show it")]
+    pub connect: ConnectArgs,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "clap would show it")]
+    pub watch: WatchArgs,
+}
+
+fn parse_duration(text: &str) -> Result<Duration, String> {
+    crate::config::duration(text)
+        .ok_or_else(|| format!("`{text}` is not a duration: write 500ms, 30s, 5m or 1h"))
+}
+
+impl WatchArgs {
+    /// The interval asked for, or its default.
+    #[must_use]
+    pub fn interval(&self) -> Duration {
+        self.interval.unwrap_or_default().duration()
+    }
+
+    /// As settings.
+    #[must_use]
+    pub fn overrides(&self) -> Overrides {
+        Overrides {
+            source: self.source,
+            interval: self.interval,
+            max_connections: self.max_connections,
+            ..Overrides::default()
+        }
+    }
+
+    /// If the user said how to watch: then a running agent, which watches in its own way, is not looked for.
+    fn given(&self) -> bool {
+        self.source.is_some()
+            || self.interval.is_some()
+            || self.max_connections.is_some()
+            || self.config_file.is_some()
+    }
+}
+
+impl AgentArgs {
+    /// As settings.
+    #[must_use]
+    pub fn overrides(&self) -> Overrides {
+        Overrides {
+            listen_address: self.listen_address.clone(),
+            telemetry_path: self.telemetry_path.clone(),
+            log_level: self.log_level,
+            log_format: self.log_format,
+            ..self.watch.overrides()
+        }
+    }
+}
+
+impl ConnectArgs {
+    /// If a running agent is to be looked for at the default address.
+    #[must_use]
+    pub fn may_attach(&self, watch: &WatchArgs) -> bool {
+        !self.no_connect && !watch.given()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    #[test]
+    fn the_commands_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn help_documents_every_exit_code() {
+        let help = Cli::command().render_long_help().to_string();
+        for code in [
+            Exit::Done,
+            Exit::Runtime,
+            Exit::Usage,
+            Exit::Privilege,
+            Exit::Kernel,
+            Exit::Partial,
+        ] {
+            assert!(
+                help.contains(&format!("\n  {}  ", code as u8)),
+                "{code:?} in {help}"
+            );
+        }
+    }
+
+    #[test]
+    fn flags_are_those_of_prometheus_people() {
+        let line = "tcpwin agent --source sock_diag --interval 250ms --web.listen-address :0 \
+                    --web.listen-address [::1]:0 --web.telemetry-path /m --log.level debug --log.format json";
+        let cli = Cli::try_parse_from(line.split_whitespace()).unwrap();
+        let Command::Agent(arguments) = cli.command else {
+            panic!("not the agent");
+        };
+        let flags = arguments.overrides();
+        assert_eq!(flags.source, Some(SourceChoice::SockDiag));
+        assert_eq!(flags.listen_address.len(), 2);
+        assert_eq!(flags.log_format, Some(LogFormat::Json));
+    }
+
+    #[test]
+    fn a_wrong_value_says_what_is_allowed() {
+        let error = Cli::try_parse_from(["tcpwin", "agent", "--interval", "10ms"]).unwrap_err();
+        assert!(error.to_string().contains("100ms to 60s"), "{error}");
+        assert_eq!(error.exit_code(), Exit::Usage as i32);
+    }
+
+    #[test]
+    fn saying_how_to_watch_means_not_to_attach() {
+        let parse = |line: &str| match Cli::try_parse_from(line.split_whitespace()).unwrap().command {
+            Command::Trace(arguments) => arguments.connect.may_attach(&arguments.watch),
+            _ => panic!("not trace"),
+        };
+        assert!(parse("tcpwin trace"));
+        assert!(!parse("tcpwin trace --source ebpf"));
+        assert!(!parse("tcpwin trace --no-connect"));
+    }
+}

@@ -1,0 +1,277 @@
+//! The values of the settings: each parses what is allowed and says so otherwise.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::net::SocketAddr;
+use std::str::FromStr;
+use std::time::Duration;
+
+use serde::{Deserialize, Deserializer, de};
+
+/// A value that is not allowed, with what is.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{value}` is not allowed: give {allowed}")]
+pub struct Invalid {
+    value: String,
+    allowed: &'static str,
+}
+
+/// A setting that is written as a string, in the file as on the command line.
+trait Setting: FromStr<Err = Invalid> {
+    /// What is allowed, for people.
+    const ALLOWED: &'static str;
+
+    fn refuse(value: &str) -> Invalid {
+        Invalid {
+            value: value.to_owned(),
+            allowed: Self::ALLOWED,
+        }
+    }
+}
+
+struct SettingVisitor<T>(PhantomData<T>);
+
+impl<T: Setting> de::Visitor<'_> for SettingVisitor<T> {
+    type Value = T;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(T::ALLOWED)
+    }
+
+    fn visit_str<E: de::Error>(self, value: &str) -> Result<T, E> {
+        value.parse().map_err(E::custom)
+    }
+
+    fn visit_i64<E: de::Error>(self, value: i64) -> Result<T, E> {
+        value.to_string().parse().map_err(E::custom)
+    }
+}
+
+macro_rules! deserialize_setting {
+    ($($setting:ty),+) => {$(
+        impl<'de> Deserialize<'de> for $setting {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                deserializer.deserialize_any(SettingVisitor(PhantomData))
+            }
+        }
+    )+};
+}
+
+deserialize_setting!(Tick, Capacity, ListenAddress, TelemetryPath);
+
+/// Which source gives the observations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+#[value(rename_all = "snake_case")]
+pub enum SourceChoice {
+    /// The best that this kernel and these privileges allow
+    #[default]
+    Auto,
+    /// Kernel probes, or an error
+    Ebpf,
+    /// Netlink, or an error
+    SockDiag,
+}
+
+/// What is logged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the usual names")]
+pub enum LogLevel {
+    Error,
+    Warn,
+    #[default]
+    Info,
+    Debug,
+    Trace,
+}
+
+/// How a line of the log looks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub enum LogFormat {
+    /// For people
+    #[default]
+    Text,
+    /// One object a line
+    Json,
+}
+
+/// Length of the interval over which a connection is judged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Tick(Duration);
+
+impl Tick {
+    /// The same as std's type.
+    #[must_use]
+    pub const fn duration(self) -> Duration {
+        self.0
+    }
+}
+
+impl Default for Tick {
+    fn default() -> Self {
+        Self(Duration::from_secs(1))
+    }
+}
+
+impl Setting for Tick {
+    const ALLOWED: &'static str = "a duration from 100ms to 60s, such as \"500ms\", \"1s\" or \"1m\"";
+}
+
+impl FromStr for Tick {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        duration(text)
+            .filter(|given| (Duration::from_millis(100)..=Duration::from_secs(60)).contains(given))
+            .map(Self)
+            .ok_or_else(|| Self::refuse(text))
+    }
+}
+
+/// `1500ms`, `2s`, `0.5s`, `3m`, `1h`; `None` for anything else.
+#[must_use]
+pub fn duration(text: &str) -> Option<Duration> {
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+    let (number, unit) = text.split_at(digits);
+    let scale = match unit {
+        "ms" => 1e-3,
+        "s" => 1.0,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return None,
+    };
+    Duration::try_from_secs_f64(number.parse::<f64>().ok()? * scale).ok()
+}
+
+/// Most connections watched at once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Capacity(u32);
+
+impl Capacity {
+    /// As a count.
+    #[must_use]
+    pub const fn count(self) -> usize {
+        self.0 as usize
+    }
+}
+
+impl Default for Capacity {
+    fn default() -> Self {
+        Self(131_072)
+    }
+}
+
+impl Setting for Capacity {
+    const ALLOWED: &'static str = "a number of connections from 64 to 1048576";
+}
+
+impl FromStr for Capacity {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let given = text.parse().ok().filter(|count| (64..=1 << 20).contains(count));
+        given.map(Self).ok_or_else(|| Self::refuse(text))
+    }
+}
+
+/// Where to listen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListenAddress(SocketAddr);
+
+impl ListenAddress {
+    /// Loopback; the port is one that no known exporter takes.
+    pub const DEFAULT: &'static str = "127.0.0.1:10430";
+
+    /// As std's type.
+    #[must_use]
+    pub const fn address(self) -> SocketAddr {
+        self.0
+    }
+}
+
+impl Default for ListenAddress {
+    fn default() -> Self {
+        Self(SocketAddr::from(([127, 0, 0, 1], 10_430)))
+    }
+}
+
+impl fmt::Display for ListenAddress {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(formatter)
+    }
+}
+
+impl Setting for ListenAddress {
+    const ALLOWED: &'static str =
+        "an address and port such as \"127.0.0.1:10430\" or \"[::1]:10430\", or \":10430\" for all addresses";
+}
+
+impl FromStr for ListenAddress {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let whole = match text.rsplit_once(':') {
+            Some(("", port)) => format!("[::]:{port}"),
+            Some(("localhost", port)) => format!("127.0.0.1:{port}"),
+            _ => text.to_owned(),
+        };
+        whole.parse().map(Self).map_err(|_| Self::refuse(text))
+    }
+}
+
+/// Path of the metrics.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TelemetryPath(String);
+
+impl TelemetryPath {
+    /// As text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Default for TelemetryPath {
+    fn default() -> Self {
+        Self("/metrics".to_owned())
+    }
+}
+
+impl Setting for TelemetryPath {
+    const ALLOWED: &'static str = "a path such as \"/metrics\": letters, digits, `-`, `_`, `.` and `/`, not under /api/ or /-/, not /healthz";
+}
+
+impl FromStr for TelemetryPath {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_./".contains(c);
+        let taken = ["/api", "/-/", "/healthz"];
+        let allowed = text.len() > 1
+            && text.starts_with('/')
+            && text.chars().all(plain)
+            && !taken.iter().any(|prefix| text.starts_with(prefix));
+        if allowed {
+            Ok(Self(text.to_owned()))
+        } else {
+            Err(Self::refuse(text))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_as_prometheus_people_write_them() {
+        assert_eq!(duration("500ms"), Some(Duration::from_millis(500)));
+        assert_eq!(duration("0.5s"), Some(Duration::from_millis(500)));
+        assert_eq!(duration("1m"), Some(Duration::from_secs(60)));
+        for wrong in ["", "1", "s", "1 s", "-1s", "1d", "1e9s", "1.2.3s"] {
+            assert_eq!(duration(wrong), None, "{wrong}");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! The only wiring: source → table → snapshot → exits, and what the init system and the operator say to it.
+//!
+//! The pipeline has a thread of its own; HTTP, signals and the init system share the main one.
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::Context as _;
+
+use crate::api;
+use crate::config::{Config, Overrides};
+use crate::exporter::Exporter;
+use crate::logging::LevelHandle;
+use crate::source::Source;
+
+mod notify;
+mod open;
+mod pipeline;
+#[cfg(test)]
+mod scripted;
+mod signals;
+mod usage;
+
+pub use open::{OpenError, Opened, open_source};
+pub use pipeline::{Clock, Pipeline, Running, monotonic};
+pub use signals::{Hangup, interrupted};
+
+/// How long open HTTP requests may go on once the agent is told to end.
+const GRACE: Duration = Duration::from_secs(2);
+
+/// What the daemon runs with; all of it opened by the caller, so that a test can pass its own.
+#[derive(Debug)]
+pub struct Resources {
+    /// Bound sockets.
+    pub listeners: Vec<api::Listener>,
+    /// The running pipeline.
+    pub pipeline: Running,
+}
+
+/// What a SIGHUP changes.
+#[derive(Debug)]
+pub struct Reload {
+    /// The file; nothing to re-read without one.
+    pub file: Option<PathBuf>,
+    /// The flags, which still win.
+    pub flags: Overrides,
+    /// The log's level.
+    pub level: Option<LevelHandle>,
+}
+
+/// Starts the pipeline with an opened source.
+///
+/// # Errors
+/// When the thread cannot be started.
+pub fn start_pipeline(opened: Opened, config: &Config) -> anyhow::Result<Running> {
+    Pipeline::new(opened.source, opened.reason, config, Box::new(monotonic))
+        .spawn()
+        .context("cannot start the pipeline's thread")
+}
+
+/// Serves until `shutdown` is ready or the pipeline has ended.
+///
+/// # Errors
+/// When the pipeline ended by itself or a listener failed for good.
+pub async fn run(
+    mut config: Config,
+    resources: Resources,
+    reload: Reload,
+    mut hangup: Hangup,
+    shutdown: impl Future<Output = ()>,
+) -> anyhow::Result<()> {
+    let Resources { listeners, pipeline } = resources;
+    let handle = pipeline.handle();
+    let exporter = Exporter::new(handle.watch());
+    let routes = api::routes(handle.clone(), exporter, config.web.telemetry_path.as_str());
+    let server = api::serve(listeners, routes);
+    let mut service = notify::Service::from_environment(handle.clone());
+    tokio::pin!(shutdown);
+
+    let mut ended_by_itself = false;
+    loop {
+        tokio::select! {
+            () = &mut shutdown => break,
+            () = service.attend() => {}
+            () = pipeline.ended() => {
+                ended_by_itself = true;
+                break;
+            }
+            () = hangup.next() => {
+                service.reloading();
+                reload.apply(&mut config, &handle).await;
+                service.ready();
+            }
+        }
+    }
+
+    service.stopping();
+    // The source goes first: probes are detached whatever the readers do.
+    let stopped = pipeline.stop();
+    server.stop(GRACE).await;
+    stopped?;
+    anyhow::ensure!(
+        !ended_by_itself,
+        "the pipeline ended by itself; this is a defect of tcpwin"
+    );
+    Ok(())
+}
+
+impl Reload {
+    async fn apply(&self, config: &mut Config, handle: &crate::snapshot::feed::Handle) {
+        let Some(file) = &self.file else {
+            tracing::info!("SIGHUP: there is no --config.file to read again");
+            return;
+        };
+        let reread = match Config::load(Some(file), &self.flags) {
+            Ok(reread) => reread,
+            Err(error) => {
+                tracing::error!("the running configuration is kept: {error}");
+                return;
+            }
+        };
+        for key in reread.needs_restart(config) {
+            tracing::warn!(
+                "`{key}` changed in {}: it takes effect at the next restart",
+                file.display()
+            );
+        }
+        if reread.interval != config.interval {
+            // Fails only when the pipeline has ended, which the caller sees by itself.
+            let _ = handle.set_interval(reread.interval.duration()).await;
+            config.interval = reread.interval;
+        }
+        if let Some(level) = &self.level {
+            level.set(reread.log.level);
+        }
+        config.log.level = reread.log.level;
+        tracing::info!("{} read again", file.display());
+    }
+}
+
+/// So that what owns a source can be named in errors and logs.
+impl std::fmt::Debug for dyn Source {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Source({})", self.name())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,366 @@
+//! The loop that owns the source and the table.
+
+use std::io;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use tokio::sync::{oneshot, watch};
+use tokio::time::{Interval, MissedTickBehavior, interval};
+
+use crate::classify::Context;
+use crate::config::Config;
+use crate::connection::{Table, TableConfig};
+use crate::snapshot::feed::{self, Handle, Inlet, Request};
+use crate::snapshot::{Health, Snapshot, Summary, TraceEvent};
+use crate::source::{Source, SourceError};
+use crate::units::Instant;
+
+use super::usage;
+
+/// How often single events are fetched between ticks.
+const DRAIN_EVERY: Duration = Duration::from_millis(100);
+
+/// Tells the kernel's CLOCK_MONOTONIC.
+pub type Clock = Box<dyn Fn() -> Instant + Send>;
+
+/// The clock of this machine.
+#[must_use]
+pub fn monotonic() -> Instant {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    let seconds = u64::try_from(now.tv_sec).unwrap_or_default();
+    let nanos = u64::try_from(now.tv_nsec).unwrap_or_default();
+    Instant(seconds * 1_000_000_000 + nanos)
+}
+
+/// Source and table, and where the result is laid.
+pub struct Pipeline {
+    source: Box<dyn Source>,
+    table: Table,
+    clock: Clock,
+    inlet: Inlet,
+    handle: Handle,
+    interval: Duration,
+    /// What does not change from tick to tick.
+    about: Health,
+    last_tick: Option<Instant>,
+    tick: u64,
+    tick_cpu_us: u64,
+    overruns: u64,
+    polls: Complaints,
+    drains: Complaints,
+    events: Vec<TraceEvent>,
+    events_wanted: bool,
+    /// The snapshot with connections, kept until something changes, so that many readers cost as much as one.
+    full: Option<Arc<Snapshot>>,
+}
+
+impl std::fmt::Debug for Pipeline {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Pipeline({}, tick {})", self.source.name(), self.tick)
+    }
+}
+
+impl Pipeline {
+    /// A pipeline that has not begun. `reason` is why not a better source runs.
+    #[must_use]
+    pub fn new(source: Box<dyn Source>, reason: Option<String>, config: &Config, clock: Clock) -> Self {
+        let system = rustix::system::uname();
+        let about = Health {
+            source: source.name().to_owned(),
+            source_reason: reason,
+            hooks: source.hooks(),
+            table_capacity: config.max_connections.count() as u64,
+            host: system.nodename().to_string_lossy().into_owned(),
+            kernel: system.release().to_string_lossy().into_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            ..Health::default()
+        };
+        let (inlet, handle) = feed::channel(Snapshot {
+            health: about.clone(),
+            ..Snapshot::default()
+        });
+        Self {
+            source,
+            table: Table::new(TableConfig {
+                capacity: config.max_connections.count(),
+                context: Context::default(),
+            }),
+            clock,
+            inlet,
+            handle,
+            interval: config.interval.duration(),
+            about,
+            last_tick: None,
+            tick: 0,
+            tick_cpu_us: 0,
+            overruns: 0,
+            polls: Complaints::default(),
+            drains: Complaints::default(),
+            events: Vec::new(),
+            events_wanted: false,
+            full: None,
+        }
+    }
+
+    /// The exits' end.
+    #[must_use]
+    pub fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    /// Starts the loop on a thread of its own.
+    ///
+    /// # Errors
+    /// When the thread or its timers cannot be had.
+    pub fn spawn(self) -> io::Result<Running> {
+        let handle = self.handle();
+        let ended = handle.watch();
+        let (stop, stopped) = oneshot::channel::<()>();
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()?;
+        let thread = std::thread::Builder::new()
+            .name("tcpwin-pipeline".to_owned())
+            .spawn(move || {
+                runtime.block_on(self.run(async {
+                    // Told to stop, or nobody is left to tell.
+                    let _ = stopped.await;
+                }));
+            })?;
+        Ok(Running {
+            handle,
+            ended,
+            stop,
+            thread,
+        })
+    }
+
+    /// Goes round until `stop` is ready.
+    pub async fn run(mut self, stop: impl Future<Output = ()>) {
+        let mut ticks = ticking(self.interval);
+        let mut drains = ticking(DRAIN_EVERY);
+        tokio::pin!(stop);
+        loop {
+            tokio::select! {
+                biased;
+                () = &mut stop => return,
+                _ = ticks.tick() => self.end_interval(),
+                _ = drains.tick() => self.drain(),
+                Some(request) = self.inlet.requests.recv() => {
+                    if let Some(interval) = self.answer(request) {
+                        ticks = ticking(interval);
+                    }
+                }
+            }
+            self.inlet.counters.beat();
+        }
+    }
+
+    fn end_interval(&mut self) {
+        let cpu_before = usage::thread_cpu_us();
+        let now = (self.clock)();
+        let polled = self
+            .source
+            .poll(now, &mut |update| self.table.apply(update, &mut self.events));
+        self.polls.note(polled);
+        self.table.tick(now, &mut self.events);
+        self.tell_events();
+
+        self.tick += 1;
+        let since = self.last_tick.replace(now).map_or(0, |last| now.since(last).0);
+        let intervals = since / u64::try_from(self.interval.as_nanos()).unwrap_or(u64::MAX).max(1);
+        self.overruns += intervals.saturating_sub(1);
+        self.full = None;
+        self.tick_cpu_us = usage::thread_cpu_us() - cpu_before;
+        let snapshot = Arc::new(self.snapshot(now, since / 1_000));
+        self.inlet.latest.send_replace(snapshot);
+    }
+
+    fn drain(&mut self) {
+        self.follow_readers();
+        let now = (self.clock)();
+        let mut changed = false;
+        let drained = self.source.drain(now, &mut |update| {
+            changed = true;
+            self.table.apply(update, &mut self.events);
+        });
+        self.drains.note(drained);
+        if changed {
+            self.full = None;
+        }
+        self.tell_events();
+    }
+
+    fn answer(&mut self, request: Request) -> Option<Duration> {
+        match request {
+            Request::Full(answer) => {
+                // A reader that went away in the meantime is no failure.
+                let _ = answer.send(self.full_snapshot());
+            }
+            Request::Subscribe(answer) => {
+                let _ = answer.send(self.inlet.events.subscribe());
+                self.follow_readers();
+            }
+            Request::Interval(interval) => {
+                self.interval = interval;
+                return Some(interval);
+            }
+        }
+        None
+    }
+
+    fn full_snapshot(&mut self) -> Arc<Snapshot> {
+        if let Some(full) = &self.full {
+            return Arc::clone(full);
+        }
+        let now = (self.clock)();
+        let latest = Arc::clone(&self.inlet.latest.borrow());
+        let full = Arc::new(Snapshot {
+            connections: self.table.connections(now),
+            ..(*latest).clone()
+        });
+        self.full = Some(Arc::clone(&full));
+        full
+    }
+
+    fn snapshot(&self, now: Instant, interval_us: u64) -> Snapshot {
+        Snapshot {
+            at_ns: now.0,
+            interval_us,
+            tick: self.tick,
+            health: self.health(),
+            summary: self.summary(),
+            connections: Vec::new(),
+        }
+    }
+
+    /// The table's counts with those of the host that no connection stands for.
+    fn summary(&self) -> Summary {
+        let counts = self.source.host_counts();
+        let summary = self.table.summary();
+        Summary {
+            retransmits_syn: summary.retransmits_syn + counts.synack_retransmits,
+            resets_sent: counts.resets_sent,
+            resets_received: counts.resets_received,
+            ..summary.clone()
+        }
+    }
+
+    fn health(&self) -> Health {
+        let cost = self.source.probe_cost();
+        let of_source = self
+            .source
+            .losses()
+            .into_iter()
+            .map(|loss| (loss.cause, loss.count));
+        let ours = [
+            ("poll_failed", self.polls.count + self.drains.count),
+            ("tick_overrun", self.overruns),
+            ("trace_reader_behind", self.inlet.counters.missed()),
+        ];
+        Health {
+            hooks: self.source.hooks(),
+            losses: of_source
+                .chain(ours)
+                .map(|(cause, count)| (cause.to_owned(), count))
+                .collect(),
+            table_used: self.table.len() as u64,
+            evictions: self.table.evictions(),
+            probe_runs: cost.map(|cost| cost.runs),
+            probe_run_ns: cost.map(|cost| cost.run_ns),
+            tick_cpu_us: self.tick_cpu_us,
+            cpu_us: usage::process_cpu_us(),
+            rss_bytes: usage::rss_bytes(),
+            ..self.about.clone()
+        }
+    }
+
+    fn tell_events(&mut self) {
+        if self.inlet.events.receiver_count() == 0 {
+            self.events.clear();
+            return;
+        }
+        for event in self.events.drain(..) {
+            // Fails only when the last reader has just gone.
+            let _ = self.inlet.events.send(Arc::new(event));
+        }
+    }
+
+    /// Single events cost the kernel programs time: they are told only while somebody reads.
+    fn follow_readers(&mut self) {
+        let wanted = self.inlet.events.receiver_count() > 0;
+        if wanted != self.events_wanted {
+            self.events_wanted = wanted;
+            self.source.want_events(wanted);
+        }
+    }
+}
+
+/// Failed reads of one kind.
+#[derive(Default)]
+struct Complaints {
+    count: u64,
+    last: Option<String>,
+}
+
+impl Complaints {
+    /// Counts a failed read; logs it once until the text changes or a read succeeds.
+    fn note(&mut self, outcome: Result<(), SourceError>) {
+        let Err(error) = outcome else {
+            self.last = None;
+            return;
+        };
+        self.count += 1;
+        let text = error.to_string();
+        if self.last.as_ref() != Some(&text) {
+            tracing::warn!("{text}; tried again at the next read");
+            self.last = Some(text);
+        }
+    }
+}
+
+fn ticking(every: Duration) -> Interval {
+    let mut ticks = interval(every);
+    // After a delay (a suspended host) one tick tells all; catching up would only burn CPU.
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    ticks
+}
+
+/// A pipeline on its thread. Dropped, it ends by itself soon after.
+#[derive(Debug)]
+pub struct Running {
+    handle: Handle,
+    ended: watch::Receiver<Arc<Snapshot>>,
+    stop: oneshot::Sender<()>,
+    thread: JoinHandle<()>,
+}
+
+impl Running {
+    /// The exits' end.
+    #[must_use]
+    pub fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    /// Ready when the loop has ended by itself. Cancel-safe.
+    pub async fn ended(&self) {
+        let mut ticks = self.ended.clone();
+        while ticks.changed().await.is_ok() {}
+    }
+
+    /// Ends the loop and drops the source.
+    ///
+    /// # Errors
+    /// When the thread panicked.
+    pub fn stop(self) -> anyhow::Result<()> {
+        // Fails only when the loop has ended already.
+        let _ = self.stop.send(());
+        self.thread
+            .join()
+            .map_err(|_| anyhow::anyhow!("the pipeline's thread panicked; its message is above"))
+    }
+}
+
+#[cfg(test)]
+mod tests;

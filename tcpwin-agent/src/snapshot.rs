@@ -1,0 +1,370 @@
+//! What leaves the daemon: immutable, serde, the only thing that exits know.
+//!
+//! The JSON names are a public contract: bits per second end in `_bps`, bytes in `_bytes`, microseconds in `_us`.
+//! What is not known is absent, never 0.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use crate::classify::{Bound, Direction, Limit, Remedy, Side};
+use crate::observation::{FastOpen, HookState, Origin, RetransmitKind, Retransmits, TcpState};
+
+pub mod feed;
+
+/// The process that holds a socket.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Process {
+    /// Its id in the initial pid namespace.
+    pub pid: u32,
+    /// Its name (`comm`).
+    pub name: String,
+}
+
+/// The limit that would bind next.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Next {
+    /// Which.
+    pub limit: Limit,
+    /// The rate expected once the binding limit is lifted.
+    pub rate_bps: f64,
+    /// Its arithmetic.
+    pub formula: String,
+}
+
+/// Shares of the last interval by state; they sum to 1.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "the states of tcpwin_common::BUDGET_*")]
+pub struct Budget {
+    pub idle: f64,
+    pub app: f64,
+    pub sndbuf: f64,
+    pub rwnd: f64,
+    pub cwnd: f64,
+    pub pacing: f64,
+}
+
+/// The socket's fields. Absent where the source or the kernel does not give them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+#[expect(
+    missing_docs,
+    reason = "the names of `struct tcp_info` and `ss`, units in the names"
+)]
+pub struct TcpFields {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub state: Option<TcpState>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub srtt_us: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rttvar_us: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub min_rtt_us: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwnd: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ssthresh: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mss: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snd_wnd_bytes: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rcv_wnd_bytes: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub snd_wscale: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rcv_wscale: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sndbuf_bytes: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sndbuf_locked: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rcvbuf_bytes: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rcvbuf_locked: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub wmem_queued_bytes: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub in_flight_bytes: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unsent_bytes: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unread_bytes: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_acked: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bytes_received: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivered: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retransmits_total: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub retransmits: Option<Retransmits>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pacing_rate_bps: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_pacing_rate_bps: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delivery_rate_bps: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub timeouts: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub congestion: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fastopen: Option<FastOpen>,
+}
+
+/// The program's calls on the socket over its life.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(missing_docs, reason = "see observation::CallCounts")]
+pub struct Calls {
+    pub sends: u64,
+    pub sent_bytes: u64,
+    pub send_refused: u32,
+    pub send_failed: u32,
+    pub recvs: u64,
+    pub recv_bytes: u64,
+    pub turns: u32,
+}
+
+/// One connection with its verdict.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Connection {
+    /// Socket cookie as a decimal string (JSON numbers are doubles).
+    pub id: String,
+    /// Network namespace (the number in `/proc/PID/ns/net`); 0 if not known.
+    pub netns: u32,
+    /// `ip:port` or `[ip6]:port`.
+    pub local: String,
+    /// The same of the peer.
+    pub peer: String,
+    /// Which way the bytes go.
+    pub direction: Direction,
+    /// Whose it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub process: Option<Process>,
+    /// cgroup path of the process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cgroup: Option<String>,
+    /// How the connection came to be known.
+    pub origin: Origin,
+    /// Since it was first seen, µs.
+    pub age_us: u64,
+    /// Class of the verdict.
+    pub bound: Bound,
+    /// Cause of the verdict.
+    pub limit: Limit,
+    /// Who must act.
+    pub side: Side,
+    /// 0 to 1.
+    pub confidence: f64,
+    /// Observed rate in `direction` over the last interval.
+    pub rate_bps: f64,
+    /// Observed rate of acknowledged bytes.
+    pub send_bps: f64,
+    /// Observed rate of received bytes.
+    pub receive_bps: f64,
+    /// What the binding limit allows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceiling_bps: Option<f64>,
+    /// Its arithmetic, `65535 B ÷ 181 ms`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ceiling_formula: Option<String>,
+    /// The next limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub next: Option<Next>,
+    /// Where the interval's time went; absent from sources that cannot tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Budget>,
+    /// One sentence with the numbers.
+    pub proof: String,
+    /// What to change.
+    pub remedies: Vec<Remedy>,
+    /// The socket's fields.
+    pub tcp: TcpFields,
+    /// The program's calls; absent from sources that cannot see them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calls: Option<Calls>,
+}
+
+/// What the agent says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Health {
+    /// Source in use.
+    pub source: String,
+    /// Why not a better one; absent when the best runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub source_reason: Option<String>,
+    /// Hooks, attached or missing.
+    pub hooks: Vec<HookState>,
+    /// Losses by cause, since the start.
+    pub losses: BTreeMap<String, u64>,
+    /// Slots (or table entries) in use.
+    pub table_used: u64,
+    /// Most that fit.
+    pub table_capacity: u64,
+    /// Entries thrown out to stay within the bound.
+    pub evictions: u64,
+    /// Runs of all probes, where the kernel counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe_runs: Option<u64>,
+    /// Time in all probes, ns, where the kernel counts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub probe_run_ns: Option<u64>,
+    /// CPU time the last tick took, µs.
+    pub tick_cpu_us: u64,
+    /// CPU time of the process since its start, µs.
+    pub cpu_us: u64,
+    /// Resident memory, bytes.
+    pub rss_bytes: u64,
+    /// Host name.
+    pub host: String,
+    /// Kernel release.
+    pub kernel: String,
+    /// Version of tcpwin.
+    pub version: String,
+}
+
+/// Counts over all connections; counters only grow, also past a connection's end.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Connections now, by cause and direction.
+    pub connections: BTreeMap<Limit, u64>,
+    /// Seconds spent by all connections, by cause.
+    pub seconds: BTreeMap<Limit, f64>,
+    /// Bytes moved (both ways), by cause.
+    pub bytes: BTreeMap<Limit, u64>,
+    /// Connections seen opening.
+    pub opened: u64,
+    /// Of those, opened by this host.
+    pub opened_connect: u64,
+    /// Connections seen closing.
+    pub closed: u64,
+    /// Bytes acknowledged, all connections.
+    pub bytes_acked: u64,
+    /// Bytes received, all connections.
+    pub bytes_received: u64,
+    /// Segments retransmitted, by kind.
+    pub retransmits: Retransmits,
+    /// Segments retransmitted whose kind the source cannot tell.
+    pub retransmits_unknown: u64,
+    /// SYN-ACKs and SYNs retransmitted.
+    pub retransmits_syn: u64,
+    /// Resets sent.
+    pub resets_sent: u64,
+    /// Resets received.
+    pub resets_received: u64,
+    /// Acknowledged bytes per second over the last interval.
+    pub send_bps: f64,
+    /// Received bytes per second over the last interval.
+    pub receive_bps: f64,
+}
+
+/// The state of the host's connections at one tick.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Snapshot {
+    /// CLOCK_MONOTONIC of the tick, ns.
+    pub at_ns: u64,
+    /// Length of the last interval, µs.
+    pub interval_us: u64,
+    /// Ticks so far.
+    pub tick: u64,
+    /// Of the agent itself.
+    pub health: Health,
+    /// Over all connections.
+    pub summary: Summary,
+    /// Every connection; empty when nobody asked for them (see [`crate::daemon`]).
+    pub connections: Vec<Arc<Connection>>,
+}
+
+/// An event for `trace`: one JSON object a line.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "snake_case")]
+#[expect(missing_docs, reason = "see the fields of Connection")]
+pub enum TraceEvent {
+    Open {
+        ts_ns: u64,
+        id: String,
+        netns: u32,
+        local: String,
+        peer: String,
+        origin: Origin,
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        process: Option<Process>,
+    },
+    /// With the final totals and the connection's last verdict.
+    Close {
+        ts_ns: u64,
+        duration_us: u64,
+        connection: Box<Connection>,
+    },
+    Retransmit {
+        ts_ns: u64,
+        id: String,
+        netns: u32,
+        local: String,
+        peer: String,
+        kind: RetransmitKind,
+        segments: u32,
+    },
+    Cwnd {
+        ts_ns: u64,
+        id: String,
+        netns: u32,
+        local: String,
+        peer: String,
+        cwnd: u32,
+        ssthresh: u32,
+        by_timeout: bool,
+    },
+    Reset {
+        ts_ns: u64,
+        id: String,
+        netns: u32,
+        local: String,
+        peer: String,
+        sent: bool,
+    },
+    /// The verdict of a live connection changed.
+    Verdict {
+        ts_ns: u64,
+        id: String,
+        netns: u32,
+        local: String,
+        peer: String,
+        from: Limit,
+        to: Limit,
+        proof: String,
+    },
+}
+
+/// Why a snapshot could not be had.
+#[derive(Debug, thiserror::Error)]
+pub enum FeedError {
+    /// The agent could not be reached, or is gone.
+    #[error("cannot reach the agent at {at}: {cause}")]
+    Unreachable {
+        /// Where it was looked for.
+        at: String,
+        /// What went wrong.
+        cause: String,
+    },
+    /// The agent answered something else.
+    #[error("the agent at {at} answered what this version does not understand: {cause}")]
+    Malformed {
+        /// Where.
+        at: String,
+        /// What went wrong.
+        cause: String,
+    },
+}
+
+/// Gives exits the latest snapshot with its connections: from the pipeline of this process, or from an agent.
+pub trait Feed: Send {
+    /// The latest snapshot with every connection. May block for the time of one round trip, never for a tick.
+    ///
+    /// # Errors
+    /// When the pipeline or agent is gone.
+    fn latest(&mut self) -> Result<Arc<Snapshot>, FeedError>;
+}

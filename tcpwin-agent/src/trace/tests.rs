@@ -1,0 +1,255 @@
+use std::sync::Arc;
+
+use tokio::sync::mpsc;
+
+use super::*;
+use crate::classify::{Bound, Direction, Limit, Side};
+use crate::observation::Origin;
+use crate::snapshot::{Connection, Process, TcpFields, TraceEvent};
+use crate::source::RetransmitKind;
+
+const MS: u64 = 1_000_000;
+
+fn connection() -> Connection {
+    Connection {
+        id: "9".to_owned(),
+        netns: 1,
+        local: "192.0.2.1:44312".to_owned(),
+        peer: "198.51.100.7:443".to_owned(),
+        direction: Direction::Send,
+        process: Some(Process {
+            pid: 4_242,
+            name: "curl".to_owned(),
+        }),
+        cgroup: None,
+        origin: Origin::Connect,
+        age_us: 1,
+        bound: Bound::Window,
+        limit: Limit::RwndScale,
+        side: Side::PeerKernel,
+        confidence: 0.9,
+        rate_bps: 2.89e6,
+        send_bps: 2.89e6,
+        receive_bps: 0.0,
+        ceiling_bps: None,
+        ceiling_formula: None,
+        next: None,
+        budget: None,
+        proof: "in flight 65535 B = the peer's window".to_owned(),
+        remedies: Vec::new(),
+        tcp: TcpFields {
+            bytes_acked: Some(1_258_291),
+            bytes_received: Some(812),
+            retransmits_total: Some(3),
+            ..TcpFields::default()
+        },
+        calls: None,
+    }
+}
+
+fn events() -> Vec<TraceEvent> {
+    let (id, local, peer) = (
+        "9".to_owned(),
+        "192.0.2.1:44312".to_owned(),
+        "198.51.100.7:443".to_owned(),
+    );
+    let untold = Connection {
+        local: "[2001:db8::1]:22".to_owned(),
+        peer: "[2001:db8:ffff:ffff:ffff:ffff:ffff:2]:50000".to_owned(),
+        process: None,
+        limit: Limit::None,
+        tcp: TcpFields::default(),
+        ..connection()
+    };
+    vec![
+        TraceEvent::Open {
+            ts_ns: 0,
+            id: id.clone(),
+            netns: 1,
+            local: local.clone(),
+            peer: peer.clone(),
+            origin: Origin::Connect,
+            process: connection().process,
+        },
+        TraceEvent::Retransmit {
+            ts_ns: 181 * MS,
+            id: id.clone(),
+            netns: 1,
+            local: local.clone(),
+            peer: peer.clone(),
+            kind: RetransmitKind::Tlp,
+            segments: 1,
+        },
+        TraceEvent::Retransmit {
+            ts_ns: 190 * MS,
+            id: id.clone(),
+            netns: 1,
+            local: local.clone(),
+            peer: peer.clone(),
+            kind: RetransmitKind::Rto,
+            segments: 2,
+        },
+        TraceEvent::Cwnd {
+            ts_ns: 191 * MS,
+            id: id.clone(),
+            netns: 1,
+            local: local.clone(),
+            peer: peer.clone(),
+            cwnd: 40,
+            ssthresh: 28,
+            by_timeout: false,
+        },
+        TraceEvent::Verdict {
+            ts_ns: 1_000 * MS,
+            id: id.clone(),
+            netns: 1,
+            local: local.clone(),
+            peer: peer.clone(),
+            from: Limit::CwndStartup,
+            to: Limit::RwndScale,
+            proof: connection().proof,
+        },
+        TraceEvent::Reset {
+            ts_ns: 2_000 * MS,
+            id,
+            netns: 1,
+            local,
+            peer,
+            sent: false,
+        },
+        TraceEvent::Close {
+            ts_ns: 3_477 * MS,
+            duration_us: 3_477_000,
+            connection: Box::new(connection()),
+        },
+        TraceEvent::Close {
+            ts_ns: 3_478 * MS,
+            duration_us: 640,
+            connection: Box::new(untold),
+        },
+    ]
+}
+
+/// A stream that tells `told` and ends; its channel is filled before it is read.
+fn stream(told: Vec<Told>) -> Events {
+    let (tell, stream) = mpsc::channel(told.len().max(1));
+    for each in told {
+        tell.try_send(each).unwrap();
+    }
+    Events::from_channel(stream)
+}
+
+fn of_events() -> Vec<Told> {
+    events()
+        .into_iter()
+        .map(|event| Told::Event(Arc::new(event)))
+        .collect()
+}
+
+async fn traced(told: Vec<Told>, options: Options) -> (String, Outcome) {
+    let mut out = Vec::new();
+    let stamp = Stamp::with_offset(50_531_123_000_000);
+    let outcome = run(stream(told), stamp, options, &mut out, std::future::pending())
+        .await
+        .unwrap();
+    (String::from_utf8(out).unwrap(), outcome)
+}
+
+#[tokio::test]
+async fn lines_for_people() {
+    let (text, outcome) = traced(of_events(), Options::default()).await;
+    insta::assert_snapshot!(text);
+    assert!(outcome.cut);
+}
+
+#[tokio::test]
+async fn json_is_one_event_a_line_and_reads_back() {
+    let options = Options {
+        json: true,
+        ..Options::default()
+    };
+    let (text, _) = traced(of_events(), options).await;
+    let read: Vec<TraceEvent> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(read, events());
+    insta::assert_snapshot!(text.lines().take(6).collect::<Vec<_>>().join("\n"));
+}
+
+#[tokio::test]
+async fn ends_after_the_count_and_tells_what_was_missed() {
+    let mut told = of_events();
+    told.insert(1, Told::Missed(7));
+    let options = Options {
+        json: true,
+        count: Some(2),
+        ..Options::default()
+    };
+    let (text, outcome) = traced(told, options).await;
+    assert_eq!(text.lines().count(), 2);
+    let expected = Outcome {
+        told: 2,
+        missed: 7,
+        cut: false,
+    };
+    assert_eq!(outcome, expected);
+}
+
+#[tokio::test(start_paused = true)]
+async fn ends_after_the_duration() {
+    let (_open, told) = mpsc::channel(1);
+    let options = Options {
+        duration: Some(Duration::from_secs(30)),
+        ..Options::default()
+    };
+    let began = tokio::time::Instant::now();
+    let never = std::future::pending();
+    let outcome = run(
+        Events::from_channel(told),
+        Stamp::with_offset(0),
+        options,
+        Vec::new(),
+        never,
+    )
+    .await
+    .unwrap();
+    assert_eq!(outcome, Outcome::default());
+    assert_eq!(began.elapsed().as_secs(), 30);
+}
+
+/// A reader that goes away after the first write.
+struct Head(u32);
+
+impl Write for Head {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += 1;
+        if self.0 > 1 {
+            return Err(io::ErrorKind::BrokenPipe.into());
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_reader_that_goes_away_is_no_failure() {
+    let options = Options {
+        json: true,
+        ..Options::default()
+    };
+    let stamp = Stamp::with_offset(0);
+    let outcome = run(
+        stream(of_events()),
+        stamp,
+        options,
+        Head(0),
+        std::future::pending(),
+    )
+    .await
+    .unwrap();
+    assert!(!outcome.cut);
+}
