@@ -45,6 +45,7 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Setup(args) => setup::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Top(args) => top::run(&args),
+        Command::Lab(args) if args.is_live() && binaries::is_stand_in() => binaries::run_again_as_root(),
         Command::Lab(args) => lab::run(args).map(|()| ExitCode::SUCCESS),
         Command::Test(args) => test::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Suites(args) => suites::run(&args).map(|()| ExitCode::SUCCESS),

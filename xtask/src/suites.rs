@@ -28,8 +28,6 @@ pub enum Place {
 pub struct Context {
     /// The programs to test.
     pub programs: Programs,
-    /// Where we are.
-    pub place: Place,
 }
 
 struct Suite {
@@ -42,9 +40,21 @@ const EVERYWHERE: &[Place] = &[Place::Native, Place::Guest];
 const NATIVE: &[Place] = &[Place::Native];
 
 const SUITES: &[Suite] = &[
-    Suite { name: "lab", places: EVERYWHERE, run: scenarios::check_the_lab },
-    Suite { name: "scenarios", places: EVERYWHERE, run: scenarios::run },
-    Suite { name: "metrics", places: NATIVE, run: metrics::run },
+    Suite {
+        name: "lab",
+        places: EVERYWHERE,
+        run: scenarios::check_the_lab,
+    },
+    Suite {
+        name: "scenarios",
+        places: EVERYWHERE,
+        run: scenarios::run,
+    },
+    Suite {
+        name: "metrics",
+        places: NATIVE,
+        run: metrics::run,
+    },
 ];
 
 /// Arguments of the hidden `cargo xtask suites`: what `test` runs as root, and in guests.
@@ -63,9 +73,16 @@ pub struct SuitesArgs {
 
 /// Runs the suites; an error when anything failed.
 pub fn run(args: &SuitesArgs) -> Result<()> {
-    let context = Context { programs: Programs::beside_us()?, place: args.place };
+    let context = Context {
+        programs: Programs::beside_us()?,
+        place: args.place,
+    };
     for name in &args.names {
-        ensure!(SUITES.iter().any(|suite| suite.name == name), "no suite is called {name}: {}", names());
+        ensure!(
+            SUITES.iter().any(|suite| suite.name == name),
+            "no suite is called {name}: {}",
+            names()
+        );
     }
     let mut recorder = Recorder::new(args.report.as_deref())?;
     for suite in SUITES.iter().filter(|suite| wanted(suite, args)) {
@@ -85,5 +102,9 @@ fn wanted(suite: &Suite, args: &SuitesArgs) -> bool {
 }
 
 fn names() -> String {
-    SUITES.iter().map(|suite| suite.name).collect::<Vec<_>>().join(", ")
+    SUITES
+        .iter()
+        .map(|suite| suite.name)
+        .collect::<Vec<_>>()
+        .join(", ")
 }

@@ -51,7 +51,9 @@ pub fn run(args: &TestArgs) -> Result<()> {
             timed("native", || native::run(&programs, &args.suites, &mut recorder))?;
         }
         if chosen(Tier::Guest) {
-            timed("guest", || guest::run(&programs, &args.suites, args.all_kernels, &mut recorder))?;
+            timed("guest", || {
+                guest::run(&programs, &args.suites, args.all_kernels, &mut recorder)
+            })?;
         }
     }
     conclude(&recorder)
@@ -69,7 +71,10 @@ fn conclude(recorder: &Recorder) -> Result<()> {
     Ok(())
 }
 
-#[expect(clippy::disallowed_methods, reason = "what a person waits for is told in the person's time")]
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what a person waits for is told in the person's time"
+)]
 fn timed<T>(what: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     announce(format_args!("{what} begins"));
     let start = Instant::now();

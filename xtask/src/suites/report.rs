@@ -60,7 +60,10 @@ impl Recorder {
     /// One that also writes JSON lines to a file.
     pub fn new(report: Option<&Path>) -> Result<Self> {
         let create = |path: &Path| File::create(path).with_context(|| path.display().to_string());
-        Ok(Self { file: report.map(create).transpose()?, ..Self::default() })
+        Ok(Self {
+            file: report.map(create).transpose()?,
+            ..Self::default()
+        })
     }
 
     /// What follows belongs to this suite.
@@ -85,7 +88,12 @@ impl Recorder {
 
     /// Records any outcome.
     pub fn check(&mut self, name: &str, outcome: Outcome, detail: impl Into<String>) -> Result<()> {
-        self.add(Check { suite: self.suite.clone(), name: name.to_owned(), outcome, detail: detail.into() })
+        self.add(Check {
+            suite: self.suite.clone(),
+            name: name.to_owned(),
+            outcome,
+            detail: detail.into(),
+        })
     }
 
     /// How many checks failed.
@@ -95,19 +103,25 @@ impl Recorder {
 
     /// How many checks ended like this.
     pub fn count(&self, outcome: Outcome) -> usize {
-        self.checks.iter().filter(|check| check.outcome == outcome).count()
+        self.checks
+            .iter()
+            .filter(|check| check.outcome == outcome)
+            .count()
     }
 
     /// What failed.
     pub fn failed(&self) -> impl Iterator<Item = &Check> {
-        self.checks.iter().filter(|check| check.outcome == Outcome::Failed)
+        self.checks
+            .iter()
+            .filter(|check| check.outcome == Outcome::Failed)
     }
 
     /// Takes over what a recorder in another process wrote; it has been shown already.
     pub fn absorb(&mut self, report: &Path, place: &str) -> Result<()> {
         let text = std::fs::read_to_string(report).with_context(|| format!("the report of {place}"))?;
         for line in text.lines() {
-            let mut check: Check = serde_json::from_str(line).with_context(|| format!("the report of {place}"))?;
+            let mut check: Check =
+                serde_json::from_str(line).with_context(|| format!("the report of {place}"))?;
             check.suite = format!("{place} {}", check.suite);
             self.checks.push(check);
         }
@@ -139,6 +153,9 @@ mod tests {
         let mut here = Recorder::default();
         here.absorb(file.path(), "guest 6.1").unwrap();
         assert_eq!(here.count(Outcome::Passed), 1);
-        assert_eq!(here.failed().next().unwrap().to_string(), "FAIL guest 6.1 lab: rwnd: 3 of 12");
+        assert_eq!(
+            here.failed().next().unwrap().to_string(),
+            "FAIL guest 6.1 lab: rwnd: 3 of 12"
+        );
     }
 }

@@ -34,7 +34,9 @@ struct Judgement {
 
 /// The lab measures itself before it judges.
 pub fn check_the_lab(context: &Context, recorder: &mut Recorder) -> Result<()> {
-    let status = Command::new(&context.programs.xtask).args(["lab", "--check"]).status()?;
+    let status = Command::new(&context.programs.xtask)
+        .args(["lab", "--check"])
+        .status()?;
     ensure!(status.success(), "`xtask lab --check` failed: {status}");
     recorder.pass("path, system calls, many connections", "")
 }
@@ -43,7 +45,10 @@ pub fn check_the_lab(context: &Context, recorder: &mut Recorder) -> Result<()> {
 pub fn run(context: &Context, recorder: &mut Recorder) -> Result<()> {
     let file = tempfile::NamedTempFile::new()?;
     let mut lab = Command::new(&context.programs.xtask);
-    lab.args(["lab", "all", "--tcpwin"]).arg(&context.programs.tcpwin).arg("--json").arg(file.path());
+    lab.args(["lab", "all", "--tcpwin"])
+        .arg(&context.programs.tcpwin)
+        .arg("--json")
+        .arg(file.path());
     // It exits with failure when a scenario fails; the report says which.
     let status = lab.status()?;
     let text = std::fs::read_to_string(file.path())?;
@@ -67,7 +72,9 @@ impl ScenarioReport {
     fn detail(&self) -> String {
         let judged = self.judgements.iter().map(|judgement| {
             let faults = judgement.faults.join("; ");
-            format!("{} of {} right {faults}", judgement.right, judgement.samples).trim_end().to_owned()
+            format!("{} of {} right {faults}", judgement.right, judgement.samples)
+                .trim_end()
+                .to_owned()
         });
         let mut parts: Vec<String> = judged.collect();
         if self.outcome() != Outcome::Passed {

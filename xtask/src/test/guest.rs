@@ -28,7 +28,12 @@ pub fn run(programs: &Programs, suites: &[String], all_kernels: bool, recorder: 
             };
             let running: Vec<_> = wave.iter().map(boot).collect();
             let ended = |(release, thread): (Release, thread::ScopedJoinHandle<_>)| {
-                (release, thread.join().unwrap_or_else(|_| Err(anyhow::anyhow!("the guest's thread panicked"))))
+                (
+                    release,
+                    thread
+                        .join()
+                        .unwrap_or_else(|_| Err(anyhow::anyhow!("the guest's thread panicked"))),
+                )
             };
             running.into_iter().map(ended).collect()
         });
@@ -53,8 +58,13 @@ fn record(release: Release, outcome: Result<GuestOutcome>, recorder: &mut Record
     recorder.begin(&place);
     let before = recorder.failures();
     let absorbed = outcome.and_then(|outcome| {
-        announce(format_args!("{place} ({}) ended with {}", outcome.kernel, outcome.status));
-        recorder.absorb(&outcome.out.path().join(REPORT), &place).context("the suites left no report")?;
+        announce(format_args!(
+            "{place} ({}) ended with {}",
+            outcome.kernel, outcome.status
+        ));
+        recorder
+            .absorb(&outcome.out.path().join(REPORT), &place)
+            .context("the suites left no report")?;
         Ok(outcome.status)
     });
     match absorbed {

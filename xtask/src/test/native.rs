@@ -13,7 +13,10 @@ pub fn run(programs: &Programs, suites: &[String], recorder: &mut Recorder) -> R
     let dir = tempfile::tempdir()?;
     let report = dir.path().join("report.jsonl");
     let mut command = process::privileged(&programs.xtask)?;
-    command.args(["suites", "--place", "native", "--report"]).arg(&report).args(suites);
+    command
+        .args(["suites", "--place", "native", "--report"])
+        .arg(&report)
+        .args(suites);
     announce(shown(&command));
     let status = command.status()?;
     let before = recorder.failures();

@@ -13,7 +13,11 @@ use crate::suites::report::{Outcome, Recorder};
 pub fn run(recorder: &mut Recorder) -> Result<()> {
     recorder.begin("pure");
     step(recorder, "format", &["fmt", "--all", "--check"])?;
-    step(recorder, "lints", &["clippy", "--all-targets", "--quiet", "--", "--deny=warnings"])?;
+    step(
+        recorder,
+        "lints",
+        &["clippy", "--all-targets", "--quiet", "--", "--deny=warnings"],
+    )?;
     tests(recorder)?;
     licences(recorder)
 }
@@ -22,7 +26,11 @@ fn step(recorder: &mut Recorder, name: &str, args: &[&str]) -> Result<()> {
     let mut command = cargo(args);
     announce(shown(&command));
     let status = command.status().context("cannot start cargo")?;
-    let outcome = if status.success() { Outcome::Passed } else { Outcome::Failed };
+    let outcome = if status.success() {
+        Outcome::Passed
+    } else {
+        Outcome::Failed
+    };
     recorder.check(name, outcome, format!("cargo {}", args.join(" ")))
 }
 
@@ -30,7 +38,10 @@ fn step(recorder: &mut Recorder, name: &str, args: &[&str]) -> Result<()> {
 fn tests(recorder: &mut Recorder) -> Result<()> {
     let mut command = cargo(&["test", "--quiet", "--no-fail-fast"]);
     announce(shown(&command));
-    let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start cargo")?;
+    let mut child = command
+        .stdout(Stdio::piped())
+        .spawn()
+        .context("cannot start cargo")?;
     let (mut passed, mut failed) = (0, 0);
     for line in BufReader::new(child.stdout.take().context("no stdout")?).lines() {
         let line = line?;
@@ -42,15 +53,29 @@ fn tests(recorder: &mut Recorder) -> Result<()> {
     }
     let ok = child.wait()?.success() && failed == 0 && passed > 0;
     let outcome = if ok { Outcome::Passed } else { Outcome::Failed };
-    recorder.check("tests", outcome, format!("{passed} tests passed, {failed} did not"))
+    recorder.check(
+        "tests",
+        outcome,
+        format!("{passed} tests passed, {failed} did not"),
+    )
 }
 
 fn licences(recorder: &mut Recorder) -> Result<()> {
-    let installed = Command::new("cargo-deny").arg("--version").stdout(Stdio::null()).status();
+    let installed = Command::new("cargo-deny")
+        .arg("--version")
+        .stdout(Stdio::null())
+        .status();
     if !installed.is_ok_and(|status| status.success()) {
-        return recorder.skip("licences", "cargo-deny is not installed (`cargo install cargo-deny`)");
+        return recorder.skip(
+            "licences",
+            "cargo-deny is not installed (`cargo install cargo-deny`)",
+        );
     }
-    step(recorder, "licences", &["deny", "--offline", "check", "bans", "licenses", "sources"])
+    step(
+        recorder,
+        "licences",
+        &["deny", "--offline", "check", "bans", "licenses", "sources"],
+    )
 }
 
 fn cargo(args: &[&str]) -> Command {
