@@ -75,7 +75,6 @@ pub struct SuitesArgs {
 pub fn run(args: &SuitesArgs) -> Result<()> {
     let context = Context {
         programs: Programs::beside_us()?,
-        place: args.place,
     };
     for name in &args.names {
         ensure!(
