@@ -64,6 +64,13 @@ pub struct LabArgs {
     worker: Option<String>,
 }
 
+impl LabArgs {
+    /// Whether namespaces are made, thus root and built programs needed.
+    pub fn is_live(&self) -> bool {
+        self.worker.is_none() && (self.check || !self.names.is_empty())
+    }
+}
+
 /// Runs the lab.
 pub fn run(args: LabArgs) -> Result<()> {
     if let Some(spec) = &args.worker {
