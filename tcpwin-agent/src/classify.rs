@@ -1,6 +1,14 @@
 //! Interval → Verdict. Pure: no clock, no I/O, no async; total on any counters.
 
+mod decide;
+mod evidence;
+mod ledger;
+mod limit;
+
 use serde::{Deserialize, Serialize};
+
+pub use decide::classify;
+pub use evidence::Context;
 
 use crate::units::BytesPerSec;
 
@@ -214,4 +222,31 @@ pub struct Verdict {
     pub proof: String,
     /// What to change.
     pub remedies: Vec<Remedy>,
+}
+
+impl Verdict {
+    /// Nothing limits the connection, and nobody need look.
+    #[must_use]
+    pub fn none(direction: Direction, proof: String) -> Self {
+        Self {
+            limit: Limit::None,
+            direction,
+            side: Side::Nobody,
+            confidence: 1.0,
+            ceiling: None,
+            next: None,
+            proof,
+            remedies: Vec::new(),
+        }
+    }
+
+    /// Not told, with the reason.
+    #[must_use]
+    pub fn unknown(direction: Direction, reason: String) -> Self {
+        Self {
+            limit: Limit::Unknown,
+            confidence: 0.0,
+            ..Self::none(direction, reason)
+        }
+    }
 }

@@ -16,5 +16,6 @@ pub mod logging;
 pub mod observation;
 pub mod snapshot;
 pub mod source;
+pub mod top;
 pub mod trace;
 pub mod units;

@@ -10,7 +10,7 @@ use tcpwin_agent::attach::Attached;
 use tcpwin_agent::cli::{AgentArgs, Cli, Command, ConnectArgs, Exit, TopArgs, TraceArgs, WatchArgs};
 use tcpwin_agent::config::{Config, Log, LogFormat, LogLevel};
 use tcpwin_agent::daemon::{self, Hangup, OpenError, Opened, Reload, Resources, Running};
-use tcpwin_agent::{api, logging, trace};
+use tcpwin_agent::{api, logging, top, trace};
 
 /// What went wrong and with which code the program ends.
 struct Failure {
@@ -95,16 +95,17 @@ fn agent(arguments: &AgentArgs) -> Outcome {
 }
 
 fn top(arguments: &TopArgs) -> Outcome {
+    let options = arguments.options();
     if let Some(agent) = attach(&arguments.connect, &arguments.watch)? {
-        // MERGE: `top::run(Box::new(agent), top::Options { … })`, the note shown in its header.
-        let _ = agent.version_note();
-        return Err(anyhow!("the screen is not built in yet").into());
+        agent.version_note().inspect(|note| eprintln!("tcpwin: {note}"));
+        top::run(Box::new(agent), options)?;
+        return Ok(Exit::Done);
     }
+    // Nothing is logged: lines would tear the screen. What matters is in its header.
     let pipeline = own_pipeline(&arguments.watch)?;
-    // MERGE: `top::run(Box::new(pipeline.handle()), top::Options { … })`, then stop.
-    let _ = pipeline.handle();
+    top::run(Box::new(pipeline.handle()), options)?;
     pipeline.stop()?;
-    Err(anyhow!("the screen is not built in yet").into())
+    Ok(Exit::Done)
 }
 
 fn trace(arguments: &TraceArgs) -> Outcome {

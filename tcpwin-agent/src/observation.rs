@@ -99,7 +99,7 @@ pub struct OwnerHint {
 pub struct BudgetTotals {
     /// By `tcpwin_common::BUDGET_*`, ns.
     pub ns: [u64; tcpwin_common::BUDGET_STATES],
-    /// By `tcpwin_common::BUDGET_*`, byte-microseconds.
+    /// By `tcpwin_common::BUDGET_*`, bytes × 1,024 ns.
     pub flight: [u64; tcpwin_common::BUDGET_STATES],
 }
 
@@ -282,4 +282,24 @@ pub struct Observation {
     pub budget: Option<BudgetTotals>,
     /// Counts of calls; only the probes see them.
     pub calls: Option<CallCounts>,
+}
+
+/// What sent a segment again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[expect(missing_docs, reason = "the field's own terms")]
+pub enum RetransmitKind {
+    Fast,
+    Rto,
+    Tlp,
+    SynAck,
+}
+
+/// A hook and whether it is in place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HookState {
+    /// Kernel name of the hook.
+    pub hook: String,
+    /// Why it is missing and what is lost; `None` when attached.
+    pub missing: Option<String>,
 }

@@ -9,8 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::classify::{Bound, Direction, Limit, Remedy, Side};
-use crate::observation::{FastOpen, Origin, Retransmits, TcpState};
-use crate::source::{HookState, RetransmitKind};
+use crate::observation::{FastOpen, HookState, Origin, RetransmitKind, Retransmits, TcpState};
 
 pub mod feed;
 
@@ -250,6 +249,8 @@ pub struct Summary {
     pub retransmits: Retransmits,
     /// Segments retransmitted whose kind the source cannot tell.
     pub retransmits_unknown: u64,
+    /// SYN-ACKs and SYNs retransmitted.
+    pub retransmits_syn: u64,
     /// Resets sent.
     pub resets_sent: u64,
     /// Resets received.

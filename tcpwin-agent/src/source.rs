@@ -3,7 +3,10 @@
 use crate::observation::{Key, Observation};
 use crate::units::Instant;
 
+pub use crate::observation::{HookState, RetransmitKind};
+
 pub mod ebpf;
+pub mod netns;
 pub mod sock_diag;
 
 /// What happened to sockets since the last poll.
@@ -13,6 +16,13 @@ pub enum Update {
     Observed(Observation),
     /// The socket closed; these are its final totals.
     Closed(Observation),
+    /// The socket is gone and its final totals were lost.
+    Vanished {
+        /// Which socket.
+        key: Key,
+        /// When this was noticed.
+        at: Instant,
+    },
     /// A segment was sent again.
     Retransmit {
         /// Which socket.
@@ -48,17 +58,6 @@ pub enum Update {
     },
 }
 
-/// What sent a segment again.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[expect(missing_docs, reason = "the field's own terms")]
-pub enum RetransmitKind {
-    Fast,
-    Rto,
-    Tlp,
-    SynAck,
-}
-
 /// A count of something that could not be kept, by cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LossCount {
@@ -68,13 +67,15 @@ pub struct LossCount {
     pub count: u64,
 }
 
-/// A hook and whether it is in place.
-#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub struct HookState {
-    /// Kernel name of the hook.
-    pub hook: String,
-    /// Why it is missing and what is lost; `None` when attached.
-    pub missing: Option<String>,
+/// Counts of the host as a whole, since no connection stands for them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct HostCounts {
+    /// SYN-ACKs sent again.
+    pub synack_retransmits: u64,
+    /// Resets sent.
+    pub resets_sent: u64,
+    /// Resets received.
+    pub resets_received: u64,
 }
 
 /// Cost of the probes since the start, where the kernel keeps it (`bpf_stats`).
@@ -123,9 +124,21 @@ pub trait Source: Send {
     /// What was lost, by cause.
     fn losses(&self) -> Vec<LossCount>;
 
+    /// Counts of the host as a whole; zero from sources that cannot see them.
+    fn host_counts(&self) -> HostCounts {
+        HostCounts::default()
+    }
+
     /// The hooks, attached or missing.
     fn hooks(&self) -> Vec<HookState>;
 
     /// Probe cost where known.
     fn probe_cost(&self) -> Option<ProbeCost>;
+}
+
+/// CLOCK_MONOTONIC, the clock of every [`Observation::at`]. Asked by sources and the daemon alone.
+#[must_use]
+pub fn kernel_clock() -> Instant {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
+    Instant(now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs())
 }

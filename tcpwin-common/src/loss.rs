@@ -41,3 +41,19 @@ impl Loss {
         }
     }
 }
+
+/// What is counted for the host as a whole, since no watched socket stands for it; the index into the per-CPU array
+/// after the [`Loss`]es.
+#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HostCount {
+    /// SYN-ACKs sent again, by listeners.
+    SynAckRetransmits = 5,
+    /// Resets sent, with or without a socket.
+    ResetsSent = 6,
+    /// Resets received.
+    ResetsReceived = 7,
+}
+
+/// Entries of the per-CPU array of counters.
+pub const COUNT_ENTRIES: u32 = 8;

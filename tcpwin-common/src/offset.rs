@@ -69,6 +69,7 @@ offsets! {
     skc_net = "sock_common"."skc_net.net";
     skc_cookie = "sock_common"."skc_cookie";
     net_inum = "net"."ns.inum";
+    inet_sport = "inet_sock"."inet_sport";
     sk_protocol = "sock"."sk_protocol";
     sk_socket = "sock"."sk_socket";
     sk_sndbuf = "sock"."sk_sndbuf";
@@ -126,7 +127,6 @@ offsets! {
     cb_seq = "tcp_skb_cb"."seq";
     cb_end_seq = "tcp_skb_cb"."end_seq";
     cb_ack_seq = "tcp_skb_cb"."ack_seq";
-    rsk_listener = "request_sock"."rsk_listener" if optional;
 }
 
 const _: () = assert!(size_of::<Offsets>() == 4 * OFFSETS.len());

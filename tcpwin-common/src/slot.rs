@@ -51,7 +51,7 @@ pub const USERLOCK_RCVBUF: u8 = 2;
 pub struct Budget {
     /// Nanoseconds spent in each state, by `BUDGET_*`. The interval since [`Slot::last_ns`] is not in it yet.
     pub ns: [u64; BUDGET_STATES],
-    /// Integral of outstanding bytes over the time of each state, in byte-microseconds.
+    /// Integral of outstanding bytes over the time of each state, in bytes × 1,024 ns.
     pub flight: [u64; BUDGET_STATES],
 }
 
@@ -85,7 +85,7 @@ pub struct Counters {
     pub retrans_rto: u32,
     /// Tail-loss probes that resent data.
     pub retrans_tlp: u32,
-    /// SYN-ACKs (and SYNs) sent again.
+    /// SYNs sent again.
     pub retrans_syn: u32,
     /// Entries into recovery or loss (`tcp_set_ca_state` to CA_Recovery or CA_Loss).
     pub cwnd_falls: u32,
@@ -105,6 +105,8 @@ pub struct Counters {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Gauges {
+    /// `icsk_ca_ops` as an address: tells the programs that [`Identity::ca_name`] must be read again.
+    pub ca_ops: u64,
     /// `sk_pacing_rate`, bytes per second; all ones when there is none.
     pub pacing_rate: u64,
     /// `sk_max_pacing_rate` (SO_MAX_PACING_RATE), bytes per second; all ones when unset.
@@ -255,11 +257,35 @@ pub struct Slot {
     pub identity: Identity,
 }
 
+impl Slot {
+    /// Nothing known.
+    pub const EMPTY: Self = Self {
+        record: 0,
+        index: 0,
+        cookie: 0,
+        last_ns: 0,
+        gauges_ns: 0,
+        opened_ns: 0,
+        last_send_ns: 0,
+        last_data_ns: 0,
+        budget_state: 0,
+        outstanding: 0,
+        // SAFETY: integers only: all zeroes is a value of each.
+        budget: unsafe { core::mem::zeroed() },
+        // SAFETY: as above.
+        counters: unsafe { core::mem::zeroed() },
+        // SAFETY: as above.
+        gauges: unsafe { core::mem::zeroed() },
+        // SAFETY: as above.
+        identity: unsafe { core::mem::zeroed() },
+    };
+}
+
 const _: () = assert!(size_of::<Budget>() == 96);
 const _: () = assert!(size_of::<Counters>() == 112);
-const _: () = assert!(size_of::<Gauges>() == 136);
+const _: () = assert!(size_of::<Gauges>() == 144);
 const _: () = assert!(size_of::<Identity>() == 88);
-const _: () = assert!(size_of::<Slot>() == 64 + 96 + 112 + 136 + 88);
+const _: () = assert!(size_of::<Slot>() == 64 + 96 + 112 + 144 + 88);
 const _: () = assert!(align_of::<Slot>() == 8);
 
 #[cfg(feature = "user")]

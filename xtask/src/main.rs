@@ -1,1 +1,48 @@
-fn main() {}
+//! The one door for people and CI: prepares the machine, builds, runs, tests and measures tcpwin.
+//!
+//! Each command first makes sure of what it needs, says what it installs before it does, and does nothing twice.
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+mod binaries;
+mod lab;
+mod paths;
+mod process;
+mod setup;
+mod top;
+mod vm;
+
+/// Prepare, build, run, test and measure tcpwin.
+#[derive(Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask", version, max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Find or install the eBPF toolchain, so that plain `cargo build` works
+    Setup(setup::SetupArgs),
+    /// Build tcpwin and watch this host's TCP connections live
+    Top(top::TopArgs),
+    /// Run a scenario whose limiting factor is known by construction
+    Lab(lab::LabArgs),
+    /// Run a command under another kernel
+    Vm(vm::VmArgs),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Setup(args) => setup::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Top(args) => top::run(&args),
+        Command::Lab(args) => lab::run(args).map(|()| ExitCode::SUCCESS),
+        Command::Vm(args) => vm::command(args),
+    };
+    result.unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}

@@ -50,7 +50,13 @@ fn connection(id: u32, limit: Limit, rate_bps: f64) -> Arc<Connection> {
 }
 
 fn snapshot(connections: u32) -> Snapshot {
-    let limit = |id| if id.is_multiple_of(2) { Limit::RwndScale } else { Limit::App };
+    let limit = |id| {
+        if id.is_multiple_of(2) {
+            Limit::RwndScale
+        } else {
+            Limit::App
+        }
+    };
     Snapshot {
         at_ns: 5,
         tick: 1,

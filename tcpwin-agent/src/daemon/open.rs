@@ -1,7 +1,9 @@
 //! Which source runs, and why not a better one.
 
 use crate::config::{Config, SourceChoice};
-use crate::source::Source;
+use crate::source::ebpf::{EbpfSource, LoadError, LoadOptions};
+use crate::source::sock_diag::SockDiag;
+use crate::source::{Source, SourceError, kernel_clock};
 
 /// A source that is ready.
 #[derive(Debug)]
@@ -28,9 +30,50 @@ pub enum OpenError {
 /// # Errors
 /// When the one asked for cannot run, or none can.
 pub fn open_source(choice: SourceChoice, config: &Config) -> Result<Opened, OpenError> {
-    // MERGE: `kernel::choose(choice)` decides, then construct by its kind; map its error to the two above.
-    let _ = config;
-    Err(OpenError::Kernel(format!(
-        "no source is built in yet ({choice:?})"
-    )))
+    // MERGE: `kernel::choose(choice)` decides and gives the reason; what it chose is constructed by the two below.
+    match choice {
+        SourceChoice::Ebpf => open_ebpf(config)
+            .map(best)
+            .map_err(|cause| refused(format!("--source ebpf: {cause}"))),
+        SourceChoice::SockDiag => open_sock_diag()
+            .map(best)
+            .map_err(|cause| refused(format!("--source sock_diag: {cause}"))),
+        SourceChoice::Auto => match open_ebpf(config) {
+            Ok(source) => Ok(best(source)),
+            Err(ebpf) => match open_sock_diag() {
+                Ok(source) => Ok(Opened {
+                    source,
+                    reason: Some(format!("kernel probes: {ebpf}")),
+                }),
+                Err(sock_diag) => Err(refused(format!(
+                    "no source of socket data works here: kernel probes: {ebpf}; sock_diag: {sock_diag}"
+                ))),
+            },
+        },
+    }
+}
+
+fn best(source: Box<dyn Source>) -> Opened {
+    Opened { source, reason: None }
+}
+
+fn open_ebpf(config: &Config) -> Result<Box<dyn Source>, LoadError> {
+    let slots = u32::try_from(config.max_connections.count()).unwrap_or(u32::MAX);
+    Ok(Box::new(EbpfSource::open(
+        &LoadOptions { slots },
+        kernel_clock(),
+    )?))
+}
+
+fn open_sock_diag() -> Result<Box<dyn Source>, SourceError> {
+    Ok(Box::new(SockDiag::new()?))
+}
+
+/// Without root it is the privilege that is missing, as far as can be told here.
+fn refused(why: String) -> OpenError {
+    if rustix::process::geteuid().is_root() {
+        OpenError::Kernel(why)
+    } else {
+        OpenError::Privilege(format!("{why}; run as root, or with CAP_BPF and CAP_PERFMON"))
+    }
 }

@@ -8,10 +8,11 @@ use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
+use crate::classify::Context;
 use crate::config::Config;
 use crate::connection::{Table, TableConfig};
 use crate::snapshot::feed::{self, Handle, Inlet, Request};
-use crate::snapshot::{Health, Snapshot, TraceEvent};
+use crate::snapshot::{Health, Snapshot, Summary, TraceEvent};
 use crate::source::{Source, SourceError};
 use crate::units::Instant;
 
@@ -22,15 +23,6 @@ const DRAIN_EVERY: Duration = Duration::from_millis(100);
 
 /// Tells the kernel's CLOCK_MONOTONIC.
 pub type Clock = Box<dyn Fn() -> Instant + Send>;
-
-/// The clock of this machine.
-#[must_use]
-pub fn monotonic() -> Instant {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    let seconds = u64::try_from(now.tv_sec).unwrap_or_default();
-    let nanos = u64::try_from(now.tv_nsec).unwrap_or_default();
-    Instant(seconds * 1_000_000_000 + nanos)
-}
 
 /// Source and table, and where the result is laid.
 pub struct Pipeline {
@@ -83,6 +75,8 @@ impl Pipeline {
             source,
             table: Table::new(TableConfig {
                 capacity: config.max_connections.count(),
+                // MERGE: facts of the host, from `host`.
+                context: Context::default(),
             }),
             clock,
             inlet,
@@ -228,8 +222,20 @@ impl Pipeline {
             interval_us,
             tick: self.tick,
             health: self.health(),
-            summary: self.table.summary().clone(),
+            summary: self.summary(),
             connections: Vec::new(),
+        }
+    }
+
+    fn summary(&self) -> Summary {
+        let of_connections = self.table.summary();
+        let of_host = self.source.host_counts();
+        Summary {
+            // Those told one by one, while somebody reads, are among the host's.
+            retransmits_syn: of_connections.retransmits_syn.max(of_host.synack_retransmits),
+            resets_sent: of_host.resets_sent,
+            resets_received: of_host.resets_received,
+            ..of_connections.clone()
         }
     }
 

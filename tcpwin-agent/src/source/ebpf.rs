@@ -1,1 +1,281 @@
-//! The probes.
+//! The probes: kernel programs keep a slot for every socket, this source reads the slots that changed.
+//!
+//! Slots live in memory shared with the kernel: a poll costs no system call per socket, and an idle socket costs two
+//! loads. What happens once (opening, closing, a retransmit somebody asked for) comes through a ring buffer.
+
+pub mod btf;
+mod decode;
+mod hook;
+mod load;
+mod slots;
+mod walk;
+
+use aya::{
+    Ebpf,
+    maps::{Array, MapData, PerCpuArray, RingBuf},
+};
+use tcpwin_common::{Event, HostCount, LOSS_COUNT, Loss, Slot, WANT_CWND_FALL, WANT_RETRANSMIT};
+
+pub use load::{LoadError, LoadOptions};
+
+use crate::observation::Key;
+use crate::source::{HookState, HostCounts, LossCount, ProbeCost, Source, SourceError, Update};
+use crate::units::{Instant, Nanos};
+
+/// A settling pass may take this fraction of the time, at most: it walks every socket of a namespace.
+const SETTLE_SHARE: u64 = 500;
+
+/// What the last poll saw in a slot.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    cookie: u64,
+    netns: u32,
+    stamp: u64,
+    /// Something happened since the gauges were last known to be final.
+    unsettled: bool,
+}
+
+/// The source `ebpf`.
+pub struct EbpfSource {
+    /// Holds programs and links: dropped, everything detaches. Killed, the kernel does the same.
+    ebpf: Ebpf,
+    slots: slots::Slots,
+    events: RingBuf<MapData>,
+    counts: PerCpuArray<MapData, u64>,
+    high_water: PerCpuArray<MapData, u32>,
+    wanted: Array<MapData, u32>,
+    logger: Option<aya_log::EbpfLogger<&'static dyn log::Log>>,
+    hooks: Vec<HookState>,
+    walker: walk::Walker,
+    seen: Vec<Seen>,
+    undecoded: u64,
+    settle_after: Instant,
+}
+
+impl EbpfSource {
+    /// Loads and attaches the probes, and seeds the sockets that exist in every network namespace.
+    ///
+    /// # Errors
+    /// When no hook that sees connections open can be attached; the text names the step and what the kernel said.
+    pub fn open(options: &LoadOptions, now: Instant) -> Result<Self, LoadError> {
+        let mut source = load::open(options)?;
+        source.settle(now);
+        Ok(source)
+    }
+
+    /// Walks the sockets of every namespace once: seeds those without a slot, settles those that went quiet.
+    fn settle(&mut self, now: Instant) {
+        let cost = self.walker.walk(&mut self.ebpf);
+        self.settle_after = Instant(now.0 + cost.0 * SETTLE_SHARE);
+    }
+
+    fn high_water(&self) -> usize {
+        let Ok(by_cpu) = self.high_water.get(&0, 0) else {
+            return self.slots.len();
+        };
+        by_cpu
+            .iter()
+            .copied()
+            .max()
+            .unwrap_or(0)
+            .min(self.slots.len() as u32) as usize
+    }
+
+    fn count(&self, index: u32) -> u64 {
+        self.counts.get(&index, 0).map_or(0, |by_cpu| by_cpu.iter().sum())
+    }
+
+    /// Hands over the slots that changed. True if a socket went quiet with figures that may not be final.
+    fn read_slots(&mut self, now: Instant, sink: &mut dyn FnMut(Update)) -> bool {
+        let high = self.high_water();
+        if self.seen.len() < high {
+            self.seen.resize(high, Seen::default());
+        }
+        let mut any_quiet = false;
+        for index in 0..high {
+            let (cookie, stamp) = self.slots.stamp(index);
+            let before = self.seen[index];
+            if cookie == before.cookie && (cookie == 0 || stamp == before.stamp) {
+                if cookie == 0 {
+                    continue;
+                }
+                if !self.slots.is_running(index) {
+                    any_quiet |= before.unsettled;
+                    continue;
+                }
+            }
+            let Some(slot) = self.slots.copy(index) else {
+                continue;
+            };
+            self.seen[index] = Seen {
+                cookie: slot.cookie,
+                netns: slot.identity.netns,
+                stamp,
+                unsettled: slot.last_ns > slot.gauges_ns || stamp != before.stamp,
+            };
+            if before.cookie != 0 && before.cookie != slot.cookie {
+                // Its closing record was lost.
+                sink(Update::Vanished {
+                    key: Key {
+                        cookie: before.cookie,
+                        netns: before.netns,
+                    },
+                    at: now,
+                });
+            }
+            match decode::observation(&slot, now) {
+                Some(observation) => sink(Update::Observed(observation)),
+                None => self.undecoded += 1,
+            }
+        }
+        any_quiet
+    }
+
+    /// After a settling pass: hands over what it changed.
+    fn read_settled(&mut self, now: Instant, sink: &mut dyn FnMut(Update)) {
+        for index in 0..self.seen.len() {
+            if !self.seen[index].unsettled || self.slots.is_running(index) {
+                continue;
+            }
+            let (cookie, stamp) = self.slots.stamp(index);
+            if cookie == 0 || cookie != self.seen[index].cookie {
+                continue;
+            }
+            self.seen[index].unsettled = false;
+            self.seen[index].stamp = stamp;
+            if let Some(observation) = self
+                .slots
+                .copy(index)
+                .and_then(|slot| decode::observation(&slot, now))
+            {
+                sink(Update::Observed(observation));
+            }
+        }
+    }
+}
+
+impl Source for EbpfSource {
+    fn name(&self) -> &'static str {
+        "ebpf"
+    }
+
+    fn poll(&mut self, now: Instant, sink: &mut dyn FnMut(Update)) -> Result<(), SourceError> {
+        self.drain(now, sink)?;
+        let any_quiet = self.read_slots(now, sink);
+        let new_namespace = self.walker.discover(now);
+        if new_namespace || (any_quiet && now >= self.settle_after) {
+            self.settle(now);
+            self.read_settled(now, sink);
+        }
+        Ok(())
+    }
+
+    fn drain(&mut self, now: Instant, sink: &mut dyn FnMut(Update)) -> Result<(), SourceError> {
+        while let Some(record) = self.events.next() {
+            let bytes: &[u8] = &record;
+            if bytes.len() >= size_of::<Slot>() {
+                let Some(slot) = decode::slot(bytes) else {
+                    self.undecoded += 1;
+                    continue;
+                };
+                if let Some(seen) = self.seen.get_mut(slot.index as usize)
+                    && seen.cookie == slot.cookie
+                {
+                    *seen = Seen::default();
+                }
+                match decode::observation(&slot, Instant(slot.last_ns)) {
+                    Some(observation) => sink(Update::Closed(observation)),
+                    None => self.undecoded += 1,
+                }
+                continue;
+            }
+            match decode::event(bytes) {
+                Some(
+                    event @ Event {
+                        record: tcpwin_common::RECORD_OPEN,
+                        ..
+                    },
+                ) => {
+                    // The slot may have closed and be another's by now: then its closing record tells of it.
+                    let slot = self
+                        .slots
+                        .copy(event.index as usize)
+                        .filter(|slot| slot.cookie == event.cookie);
+                    if let Some(observation) = slot.and_then(|slot| decode::observation(&slot, now)) {
+                        sink(Update::Observed(observation));
+                    }
+                }
+                Some(event) => match decode::update(&event) {
+                    Some(update) => sink(update),
+                    None => self.undecoded += 1,
+                },
+                None => self.undecoded += 1,
+            }
+        }
+        if let Some(logger) = &mut self.logger {
+            logger.flush();
+        }
+        Ok(())
+    }
+
+    fn want_events(&mut self, wanted: bool) {
+        let bits = if wanted {
+            WANT_RETRANSMIT | WANT_CWND_FALL
+        } else {
+            0
+        };
+        if let Err(error) = self.wanted.set(0, bits, 0) {
+            tracing::warn!("cannot switch single events: {error}");
+        }
+    }
+
+    fn losses(&self) -> Vec<LossCount> {
+        let mut losses: Vec<LossCount> = Loss::ALL
+            .into_iter()
+            .take(LOSS_COUNT)
+            .map(|loss| LossCount {
+                cause: loss.name(),
+                count: self.count(loss as u32),
+            })
+            .collect();
+        for loss in &mut losses {
+            if loss.cause == Loss::Undecoded.name() {
+                loss.count += self.undecoded;
+            }
+        }
+        losses.push(LossCount {
+            cause: "namespace_unreadable",
+            count: self.walker.failures(),
+        });
+        losses
+    }
+
+    fn host_counts(&self) -> HostCounts {
+        HostCounts {
+            synack_retransmits: self.count(HostCount::SynAckRetransmits as u32),
+            resets_sent: self.count(HostCount::ResetsSent as u32),
+            resets_received: self.count(HostCount::ResetsReceived as u32),
+        }
+    }
+
+    fn hooks(&self) -> Vec<HookState> {
+        self.hooks.clone()
+    }
+
+    fn probe_cost(&self) -> Option<ProbeCost> {
+        let mut cost = ProbeCost::default();
+        for (_, program) in self.ebpf.programs() {
+            if let Ok(info) = program.info() {
+                cost.runs += info.run_count();
+                cost.run_ns += info.run_time().as_nanos() as u64;
+            }
+        }
+        (cost.runs > 0).then_some(cost)
+    }
+}
+
+/// Cost of a walk in CPU time of this thread.
+fn thread_cpu() -> Nanos {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+    Nanos(time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64)
+}

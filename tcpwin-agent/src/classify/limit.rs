@@ -1,0 +1,42 @@
+//! One file a limit: its evidence, its proof sentence, who acts, and what to change.
+
+pub(super) mod app;
+pub(super) mod bandwidth;
+pub(super) mod cwnd_clamp;
+pub(super) mod cwnd_startup;
+pub(super) mod loss;
+pub(super) mod pacing;
+pub(super) mod rwnd;
+pub(super) mod rwnd_reader;
+pub(super) mod rwnd_scale;
+pub(super) mod sndbuf;
+pub(super) mod stalled;
+pub(super) mod turns;
+
+use crate::classify::{Ceiling, Direction, Limit, Remedy, Side, Verdict};
+
+/// A verdict of the sending direction; [`crate::classify::ledger`] adds what comes next.
+fn verdict(
+    limit: Limit,
+    side: Side,
+    confidence: f64,
+    ceiling: Option<Ceiling>,
+    proof: String,
+    remedies: Vec<Remedy>,
+) -> Verdict {
+    Verdict {
+        limit,
+        direction: Direction::Send,
+        side,
+        confidence,
+        ceiling,
+        next: None,
+        proof,
+        remedies,
+    }
+}
+
+/// A buffer size an engineer would type for this many bytes: the next power of two.
+fn round_up(bytes: u64) -> u64 {
+    bytes.clamp(4096, 1 << 40).next_power_of_two()
+}

@@ -1,0 +1,77 @@
+//! `bandwidth`: the path carries no more: what is in flight beyond it queues (srtt above min_rtt), or bbr's estimate is steady.
+
+use tcpwin_common::{BUDGET_CWND, BUDGET_PACING};
+
+use super::verdict;
+use crate::classify::evidence::Evidence;
+use crate::classify::{Ceiling, Limit, Remedy, Side, Verdict};
+use crate::units::{bits_text, bytes_text, rtt_text};
+
+/// Round trips after which bbr has left its start-up.
+const BBR_STARTUP_ROUNDS: f64 = 12.0;
+
+pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
+    if evidence.is_bbr() {
+        bbr(evidence)
+    } else {
+        queueing(evidence)
+    }
+}
+
+/// More is in flight than the path holds: lifting any window would only lengthen the queue.
+pub(in crate::classify) fn queueing(evidence: &Evidence<'_>) -> Option<Verdict> {
+    if !evidence.is_queueing() {
+        return None;
+    }
+    let (srtt, min_rtt) = (evidence.srtt?, evidence.min_rtt?);
+    let bdp = evidence.rate.bdp(min_rtt);
+    let proof = format!(
+        "The path delivers {} and its queue fills: srtt {} stands at {:.1} × min_rtt {}, so more than its BDP of {} is in flight already.",
+        bits_text(evidence.rate.bits()),
+        rtt_text(srtt),
+        evidence.inflation(),
+        rtt_text(min_rtt),
+        bytes_text(bdp.0),
+    );
+    Some(path_is_full(evidence, proof))
+}
+
+fn bbr(evidence: &Evidence<'_>) -> Option<Verdict> {
+    let (rtt, pacing) = (evidence.srtt?, evidence.interval.tcp.pacing_rate?);
+    let rounds = evidence.interval.age.seconds() / rtt.seconds();
+    // bbr paces at its estimate times a gain of 0.75 to 1.25 once out of start-up (2.89 before).
+    if rounds < BBR_STARTUP_ROUNDS || pacing as f64 > evidence.rate.0 * 1.6 {
+        return None;
+    }
+    let proof = format!(
+        "bbr paces at {} and {} gets through, steady after {rounds:.0} round trips of {}: that is what the path carries.",
+        bits_text(pacing as f64 * 8.0),
+        bits_text(evidence.rate.bits()),
+        rtt_text(rtt),
+    );
+    Some(path_is_full(evidence, proof))
+}
+
+fn path_is_full(evidence: &Evidence<'_>, proof: String) -> Verdict {
+    let share = evidence
+        .held()
+        .max(evidence.share(BUDGET_CWND) + evidence.share(BUDGET_PACING));
+    let ceiling = Ceiling {
+        limit: Limit::Bandwidth,
+        rate: evidence.rate,
+        formula: "delivered while the path's queue holds".to_owned(),
+    };
+    let remedies = vec![Remedy {
+        side: Side::Path,
+        change: "more bandwidth, or fewer flows on this path; a larger window would not help".to_owned(),
+        why: "the path is full".to_owned(),
+    }];
+    verdict(
+        Limit::Bandwidth,
+        Side::Path,
+        evidence.confidence(share),
+        Some(ceiling),
+        proof,
+        remedies,
+    )
+}

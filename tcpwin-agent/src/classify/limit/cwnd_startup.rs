@@ -1,0 +1,40 @@
+//! `cwnd_startup`: the connection still grows into its path: no loss yet, no queue yet.
+
+use tcpwin_common::BUDGET_CWND;
+
+use super::verdict;
+use crate::classify::evidence::Evidence;
+use crate::classify::{Limit, Remedy, Side, Verdict, ledger};
+use crate::units::{Bytes, bits_text, rtt_text};
+
+pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
+    let tcp = &evidence.interval.tcp;
+    let (cwnd, rtt) = (tcp.cwnd?, evidence.srtt?);
+    if evidence.interval.life_retransmits? > 0 || evidence.is_queueing() {
+        return None;
+    }
+    let share = evidence.share(BUDGET_CWND);
+    let window = Bytes(u64::from(cwnd) * u64::from(evidence.mss));
+    let ceiling = ledger::window(Limit::CwndStartup, window, rtt, "cwnd")?;
+    let rounds = evidence.interval.age.seconds() / rtt.seconds();
+    let proof = format!(
+        "cwnd has grown to {cwnd} segments after {rounds:.0} round trips of {} without loss or queue, and was full {:.0} % of the time: \
+         for now it allows {}.",
+        rtt_text(rtt),
+        share * 100.0,
+        bits_text(ceiling.rate.bits()),
+    );
+    let remedies = vec![Remedy {
+        side: Side::LocalKernel,
+        change: "keep connections open between transfers; net.ipv4.tcp_slow_start_after_idle=0; `initcwnd` on the route".to_owned(),
+        why: format!("each doubling costs a round trip of {}", rtt_text(rtt)),
+    }];
+    Some(verdict(
+        Limit::CwndStartup,
+        Side::Nobody,
+        evidence.confidence(share),
+        Some(ceiling),
+        proof,
+        remedies,
+    ))
+}

@@ -1,0 +1,59 @@
+//! `loss`: random loss keeps cwnd below what the path would carry; no queue, and about the rate Mathis' formula gives.
+
+use tcpwin_common::BUDGET_CWND;
+
+use super::verdict;
+use crate::classify::evidence::Evidence;
+use crate::classify::{Ceiling, Limit, Remedy, Side, Verdict, ledger};
+use crate::units::{bits_text, rtt_text};
+
+/// Below one segment in this many, loss does not explain a cwnd.
+const LEAST_LOSS: f64 = 0.0003;
+
+pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
+    let loss = evidence.loss_ratio();
+    let rtt = evidence.srtt?;
+    if loss < LEAST_LOSS || evidence.is_queueing() {
+        return None;
+    }
+    let mathis = ledger::mathis(evidence.mss, rtt, loss)?;
+    let share = evidence.share(BUDGET_CWND);
+    let retransmits = evidence.interval.retransmits.unwrap_or(0);
+    let proof = format!(
+        "{:.2} % of segments were lost ({retransmits} in this interval) without a queue (srtt {} is {:.2} × min_rtt), and cwnd was full \
+         {:.0} % of the time: at this loss Reno makes {}, the connection {}.",
+        loss * 100.0,
+        rtt_text(rtt),
+        evidence.inflation(),
+        share * 100.0,
+        bits_text(mathis.bits()),
+        bits_text(evidence.rate.bits()),
+    );
+    let remedies = vec![
+        Remedy {
+            side: Side::Path,
+            change: "find the loss (interface errors, Wi-Fi, duplex, a failing optic) with mtr or ethtool -S"
+                .to_owned(),
+            why: format!("halving it gives √2 times the rate over {}", rtt_text(rtt)),
+        },
+        Remedy {
+            side: Side::LocalKernel,
+            change: "sysctl -w net.ipv4.tcp_congestion_control=bbr".to_owned(),
+            why: "bbr does not take random loss for a full path; new connections only".to_owned(),
+        },
+    ];
+    let formula = format!("{} B ÷ {} × 1.22 ÷ √{loss:.4}", evidence.mss, rtt_text(rtt));
+    let ceiling = Ceiling {
+        limit: Limit::Loss,
+        rate: mathis,
+        formula,
+    };
+    Some(verdict(
+        Limit::Loss,
+        Side::Path,
+        evidence.confidence(share),
+        Some(ceiling),
+        proof,
+        remedies,
+    ))
+}

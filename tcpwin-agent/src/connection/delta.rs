@@ -1,0 +1,166 @@
+//! Two observations → an [`Interval`]. Total: counters that run backwards count as no progress.
+
+use tcpwin_common::{BUDGET_IDLE, BUDGET_STATES};
+
+use crate::connection::interval::{BudgetShares, Interval};
+use crate::observation::{BudgetTotals, CallCounts, Observation, Origin, Retransmits, Totals};
+use crate::units::{Bytes, Instant, Nanos};
+
+/// What the start of an interval must remember of an observation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Baseline {
+    at: Instant,
+    totals: Totals,
+    budget: Option<BudgetTotals>,
+    calls: Option<CallCounts>,
+}
+
+impl Baseline {
+    /// The interval starts with this observation.
+    pub(super) fn of(observation: &Observation) -> Self {
+        Self {
+            at: observation.at,
+            totals: observation.totals,
+            budget: observation.budget,
+            calls: observation.calls,
+        }
+    }
+
+    /// The interval starts with the connection: every total counts from zero.
+    pub(super) fn birth(observation: &Observation) -> Self {
+        Self {
+            at: observation.since,
+            totals: Totals {
+                bytes_acked: observation.totals.bytes_acked.map(|_| 0),
+                bytes_received: observation.totals.bytes_received.map(|_| 0),
+                retransmits: observation.totals.retransmits.map(|_| 0),
+                retransmits_by_kind: observation
+                    .totals
+                    .retransmits_by_kind
+                    .map(|_| Retransmits::default()),
+                delivered: observation.totals.delivered.map(|_| 0),
+                segments_in: observation.totals.segments_in.map(|_| 0),
+                cwnd_falls: observation.totals.cwnd_falls.map(|_| 0),
+                zero_window_ns: observation.totals.zero_window_ns.map(|_| 0),
+                chrono_us: observation.totals.chrono_us.map(|_| [0; 3]),
+            },
+            budget: observation.budget.map(|_| BudgetTotals::default()),
+            calls: observation.calls.map(|_| CallCounts::default()),
+        }
+    }
+
+    /// The connection was quiet until `at`: the interval starts there, and the time until then was idle.
+    pub(super) fn advance_idle(&mut self, at: Instant) {
+        let quiet = at.since(self.at);
+        if quiet.0 == 0 {
+            return;
+        }
+        self.at = at;
+        if let Some(budget) = &mut self.budget {
+            budget.ns[BUDGET_IDLE] = budget.ns[BUDGET_IDLE].saturating_add(quiet.0);
+        }
+    }
+
+    /// Until `end`.
+    pub(super) fn interval(&self, end: &Observation) -> Interval {
+        let span = end.at.since(self.at);
+        let start = &self.totals;
+        let totals = &end.totals;
+        Interval {
+            span,
+            age: end.at.since(end.since),
+            origin: end.origin,
+            state: end.state,
+            acked: delta64(start.bytes_acked, totals.bytes_acked)
+                .map(|bytes| Bytes(without_syn(bytes, start, end))),
+            received: delta64(start.bytes_received, totals.bytes_received).map(Bytes),
+            budget: shares(self.budget.as_ref(), end.budget.as_ref()),
+            calls: calls(self.calls.as_ref(), end.calls.as_ref()),
+            retransmits: delta32(start.retransmits, totals.retransmits),
+            retransmits_by_kind: by_kind(start.retransmits_by_kind, totals.retransmits_by_kind),
+            delivered: delta32(start.delivered, totals.delivered),
+            segments_in: delta64(start.segments_in, totals.segments_in),
+            cwnd_falls: delta32(start.cwnd_falls, totals.cwnd_falls),
+            zero_window: delta64(start.zero_window_ns, totals.zero_window_ns).map(|ns| part(ns, span)),
+            chrono: chrono(start.chrono_us, totals.chrono_us, span),
+            life_retransmits: totals.retransmits,
+            life_delivered: totals.delivered,
+            tcp: end.tcp.clone(),
+        }
+    }
+}
+
+/// The kernel counts the SYN of a connecting socket as a byte acknowledged.
+fn without_syn(bytes: u64, start: &Totals, end: &Observation) -> u64 {
+    let counts_syn = start.bytes_acked == Some(0) && end.origin == Origin::Connect;
+    bytes.saturating_sub(u64::from(counts_syn))
+}
+
+fn delta64(start: Option<u64>, end: Option<u64>) -> Option<u64> {
+    Some(end?.saturating_sub(start?))
+}
+
+fn delta32(start: Option<u32>, end: Option<u32>) -> Option<u32> {
+    Some(end?.saturating_sub(start?))
+}
+
+fn part(ns: u64, span: Nanos) -> f64 {
+    if span.0 == 0 {
+        0.0
+    } else {
+        (ns as f64 / span.0 as f64).clamp(0.0, 1.0)
+    }
+}
+
+fn by_kind(start: Option<Retransmits>, end: Option<Retransmits>) -> Option<Retransmits> {
+    let (start, end) = (start?, end?);
+    Some(Retransmits {
+        fast: end.fast.saturating_sub(start.fast),
+        rto: end.rto.saturating_sub(start.rto),
+        tlp: end.tlp.saturating_sub(start.tlp),
+    })
+}
+
+fn chrono(start: Option<[u64; 3]>, end: Option<[u64; 3]>, span: Nanos) -> Option<[f64; 3]> {
+    let (start, end) = (start?, end?);
+    Some(std::array::from_fn(|index| {
+        part(end[index].saturating_sub(start[index]).saturating_mul(1000), span)
+    }))
+}
+
+fn calls(start: Option<&CallCounts>, end: Option<&CallCounts>) -> Option<CallCounts> {
+    let (start, end) = (start?, end?);
+    Some(CallCounts {
+        sends: end.sends.saturating_sub(start.sends),
+        sent_bytes: end.sent_bytes.saturating_sub(start.sent_bytes),
+        send_max: end.send_max,
+        send_refused: end.send_refused.saturating_sub(start.send_refused),
+        send_failed: end.send_failed.saturating_sub(start.send_failed),
+        recvs: end.recvs.saturating_sub(start.recvs),
+        recv_bytes: end.recv_bytes.saturating_sub(start.recv_bytes),
+        resumes: end.resumes.saturating_sub(start.resumes),
+        turns: end.turns.saturating_sub(start.turns),
+        turns_in_flight: end.turns_in_flight.saturating_sub(start.turns_in_flight),
+        unblocks: end.unblocks.saturating_sub(start.unblocks),
+    })
+}
+
+/// Shares of the time the budget accounts for. That time and the span differ by the events between two reads: shares are of
+/// their own sum, so that they always sum to one.
+fn shares(start: Option<&BudgetTotals>, end: Option<&BudgetTotals>) -> Option<BudgetShares> {
+    let (start, end) = (start?, end?);
+    let ns: [u64; BUDGET_STATES] = std::array::from_fn(|state| end.ns[state].saturating_sub(start.ns[state]));
+    let sum: f64 = ns.iter().map(|ns| *ns as f64).sum();
+    if sum <= 0.0 {
+        return None;
+    }
+    Some(BudgetShares {
+        share: ns.map(|ns| ns as f64 / sum),
+        flight: std::array::from_fn(|state| {
+            // Both integrals count in steps of 1,024 ns.
+            let time = ns[state] >> 10;
+            let flight = end.flight[state].saturating_sub(start.flight[state]);
+            (time > 0).then(|| flight as f64 / time as f64)
+        }),
+    })
+}

@@ -1,0 +1,243 @@
+//! Entries of the table as exits show them.
+
+use crate::classify::Limit;
+use crate::connection::table::Entry;
+use crate::observation::Observation;
+use crate::snapshot::{Budget, Calls, Connection, Next, Process, TcpFields, TraceEvent};
+use crate::source::RetransmitKind;
+use crate::units::Instant;
+
+fn tcp(observation: &Observation) -> TcpFields {
+    let tcp = &observation.tcp;
+    let totals = &observation.totals;
+    let bits = |bytes: u64| bytes as f64 * 8.0;
+    TcpFields {
+        state: Some(observation.state),
+        srtt_us: tcp.srtt_us,
+        rttvar_us: tcp.rttvar_us,
+        min_rtt_us: tcp.min_rtt_us,
+        cwnd: tcp.cwnd,
+        ssthresh: tcp.ssthresh,
+        mss: tcp.mss,
+        snd_wnd_bytes: tcp.snd_wnd,
+        rcv_wnd_bytes: tcp.rcv_wnd,
+        snd_wscale: tcp.snd_wscale,
+        rcv_wscale: tcp.rcv_wscale,
+        sndbuf_bytes: tcp.sndbuf,
+        sndbuf_locked: tcp.sndbuf_locked,
+        rcvbuf_bytes: tcp.rcvbuf,
+        rcvbuf_locked: tcp.rcvbuf_locked,
+        wmem_queued_bytes: tcp.wmem_queued,
+        in_flight_bytes: tcp.in_flight,
+        unsent_bytes: tcp.unsent,
+        unread_bytes: tcp.unread,
+        bytes_acked: totals.bytes_acked,
+        bytes_received: totals.bytes_received,
+        delivered: totals.delivered,
+        retransmits_total: totals.retransmits,
+        retransmits: totals.retransmits_by_kind,
+        pacing_rate_bps: tcp.pacing_rate.map(bits),
+        max_pacing_rate_bps: tcp.max_pacing_rate.map(bits),
+        delivery_rate_bps: tcp.delivery_rate.map(bits),
+        timeouts: tcp.timeouts,
+        congestion: tcp.congestion.as_deref().map(str::to_owned),
+        fastopen: tcp.fastopen,
+    }
+}
+
+fn process(entry: &Entry) -> Option<Process> {
+    entry
+        .owner
+        .as_ref()
+        .and_then(|owner| owner.process.clone())
+        .or_else(|| {
+            let hint = &entry.last.owner;
+            Some(Process {
+                pid: hint.pid?,
+                name: hint.name.as_deref()?.to_owned(),
+            })
+        })
+}
+
+pub(super) fn connection(entry: &Entry, now: Instant) -> Connection {
+    let last = &entry.last;
+    let verdict = &entry.verdict;
+    let rate = match verdict.direction {
+        crate::classify::Direction::Send => entry.send,
+        crate::classify::Direction::Receive => entry.receive,
+    };
+    Connection {
+        id: last.key.cookie.to_string(),
+        netns: last.key.netns,
+        local: last.endpoints.local.to_string(),
+        peer: last.endpoints.peer.to_string(),
+        direction: verdict.direction,
+        process: process(entry),
+        cgroup: entry.owner.as_ref().and_then(|owner| owner.cgroup.clone()),
+        origin: last.origin,
+        age_us: now.since(last.since).0 / 1000,
+        bound: verdict.limit.bound(),
+        limit: verdict.limit,
+        side: verdict.side,
+        confidence: verdict.confidence,
+        rate_bps: rate.bits(),
+        send_bps: entry.send.bits(),
+        receive_bps: entry.receive.bits(),
+        ceiling_bps: verdict.ceiling.as_ref().map(|ceiling| ceiling.rate.bits()),
+        ceiling_formula: verdict.ceiling.as_ref().map(|ceiling| ceiling.formula.clone()),
+        next: verdict.next.as_ref().map(|next| Next {
+            limit: next.limit,
+            rate_bps: next.rate.bits(),
+            formula: next.formula.clone(),
+        }),
+        budget: entry.budget.map(|budget| {
+            let [idle, app, sndbuf, rwnd, cwnd, pacing] = budget.share;
+            Budget {
+                idle,
+                app,
+                sndbuf,
+                rwnd,
+                cwnd,
+                pacing,
+            }
+        }),
+        proof: verdict.proof.clone(),
+        remedies: verdict.remedies.clone(),
+        tcp: tcp(last),
+        calls: last.calls.map(|calls| Calls {
+            sends: calls.sends,
+            sent_bytes: calls.sent_bytes,
+            send_refused: calls.send_refused,
+            send_failed: calls.send_failed,
+            recvs: calls.recvs,
+            recv_bytes: calls.recv_bytes,
+            turns: calls.turns,
+        }),
+    }
+}
+
+/// Identity of an event.
+struct Named {
+    id: String,
+    netns: u32,
+    local: String,
+    peer: String,
+}
+
+fn named(entry: &Entry) -> Named {
+    let last = &entry.last;
+    Named {
+        id: last.key.cookie.to_string(),
+        netns: last.key.netns,
+        local: last.endpoints.local.to_string(),
+        peer: last.endpoints.peer.to_string(),
+    }
+}
+
+pub(super) fn open(entry: &Entry) -> TraceEvent {
+    let Named {
+        id,
+        netns,
+        local,
+        peer,
+    } = named(entry);
+    let ts_ns = entry.last.since.0;
+    TraceEvent::Open {
+        ts_ns,
+        id,
+        netns,
+        local,
+        peer,
+        origin: entry.last.origin,
+        process: process(entry),
+    }
+}
+
+pub(super) fn close(entry: &Entry) -> TraceEvent {
+    let at = entry.last.at;
+    TraceEvent::Close {
+        ts_ns: at.0,
+        duration_us: at.since(entry.last.since).0 / 1000,
+        connection: Box::new(connection(entry, at)),
+    }
+}
+
+pub(super) fn retransmit(entry: &Entry, at: Instant, kind: RetransmitKind, segments: u32) -> TraceEvent {
+    let Named {
+        id,
+        netns,
+        local,
+        peer,
+    } = named(entry);
+    TraceEvent::Retransmit {
+        ts_ns: at.0,
+        id,
+        netns,
+        local,
+        peer,
+        kind,
+        segments,
+    }
+}
+
+pub(super) fn cwnd_fall(
+    entry: &Entry,
+    at: Instant,
+    cwnd: u32,
+    ssthresh: u32,
+    by_timeout: bool,
+) -> TraceEvent {
+    let Named {
+        id,
+        netns,
+        local,
+        peer,
+    } = named(entry);
+    TraceEvent::Cwnd {
+        ts_ns: at.0,
+        id,
+        netns,
+        local,
+        peer,
+        cwnd,
+        ssthresh,
+        by_timeout,
+    }
+}
+
+pub(super) fn reset(entry: &Entry, at: Instant, sent: bool) -> TraceEvent {
+    let Named {
+        id,
+        netns,
+        local,
+        peer,
+    } = named(entry);
+    TraceEvent::Reset {
+        ts_ns: at.0,
+        id,
+        netns,
+        local,
+        peer,
+        sent,
+    }
+}
+
+pub(super) fn verdict(entry: &Entry, at: Instant, from: Limit) -> TraceEvent {
+    let Named {
+        id,
+        netns,
+        local,
+        peer,
+    } = named(entry);
+    let to = entry.verdict.limit;
+    TraceEvent::Verdict {
+        ts_ns: at.0,
+        id,
+        netns,
+        local,
+        peer,
+        from,
+        to,
+        proof: entry.verdict.proof.clone(),
+    }
+}

@@ -1,0 +1,269 @@
+//! Slots and ring records → observations and updates. Total on any bytes.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+use tcpwin_common::{
+    BUDGET_STATES, Event, FLAG_CWND_LIMITED, FLAG_NOSPACE, FLAG_RATE_APP_LIMITED, FLAG_SYN_DATA,
+    FLAG_SYN_DATA_ACKED, FLAG_SYN_FASTOPEN, Gauges, Identity, ORIGIN_ACCEPT, ORIGIN_CONNECT,
+    RECORD_CWND_FALL, RECORD_RESET, RECORD_RETRANSMIT, RETRANSMIT_FAST, RETRANSMIT_RTO, RETRANSMIT_SYN_ACK,
+    RETRANSMIT_TLP, Slot, USERLOCK_RCVBUF, USERLOCK_SNDBUF,
+};
+
+use crate::observation::{
+    BudgetTotals, CallCounts, Endpoints, FastOpen, Key, Observation, Origin, OwnerHint, Retransmits, Tcp,
+    TcpState, Totals,
+};
+use crate::source::{RetransmitKind, Update};
+use crate::units::Instant;
+
+const AF_INET6: u8 = 10;
+/// `TCP_INFINITE_SSTHRESH`.
+const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
+
+/// A whole slot from a ring record.
+pub(super) fn slot(bytes: &[u8]) -> Option<Slot> {
+    let bytes = bytes.get(..size_of::<Slot>())?;
+    // SAFETY: long enough, and integers only: any bytes are a value.
+    Some(unsafe { bytes.as_ptr().cast::<Slot>().read_unaligned() })
+}
+
+/// An event from a ring record.
+pub(super) fn event(bytes: &[u8]) -> Option<Event> {
+    let bytes = bytes.get(..size_of::<Event>())?;
+    // SAFETY: long enough, and integers only: any bytes are a value.
+    Some(unsafe { bytes.as_ptr().cast::<Event>().read_unaligned() })
+}
+
+/// What a single event tells; `None` for a kind of no known meaning.
+pub(super) fn update(event: &Event) -> Option<Update> {
+    let key = Key {
+        cookie: event.cookie,
+        netns: event.netns,
+    };
+    let at = Instant(event.at_ns);
+    Some(match event.record {
+        RECORD_RETRANSMIT => Update::Retransmit {
+            key,
+            at,
+            kind: match event.a {
+                RETRANSMIT_FAST => RetransmitKind::Fast,
+                RETRANSMIT_RTO => RetransmitKind::Rto,
+                RETRANSMIT_TLP => RetransmitKind::Tlp,
+                RETRANSMIT_SYN_ACK => RetransmitKind::SynAck,
+                _ => return None,
+            },
+            segments: event.b,
+        },
+        RECORD_CWND_FALL => Update::CwndFall {
+            key,
+            at,
+            cwnd: event.b,
+            ssthresh: event.c,
+            by_timeout: event.a == 4,
+        },
+        RECORD_RESET => Update::Reset {
+            key,
+            at,
+            sent: event.a == 1,
+        },
+        _ => return None,
+    })
+}
+
+fn address(bytes: &[u8; 16], family: u8) -> IpAddr {
+    if family == AF_INET6 {
+        Ipv6Addr::from(*bytes).to_canonical()
+    } else {
+        IpAddr::V4(Ipv4Addr::new(bytes[0], bytes[1], bytes[2], bytes[3]))
+    }
+}
+
+/// Text up to the first NUL.
+fn text(bytes: &[u8]) -> Option<Box<str>> {
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    (end > 0).then(|| String::from_utf8_lossy(&bytes[..end]).into())
+}
+
+fn owner(identity: &Identity) -> OwnerHint {
+    OwnerHint {
+        pid: (identity.pid != 0).then_some(identity.pid),
+        name: text(&identity.comm),
+        cgroup_id: (identity.cgroup != 0).then_some(identity.cgroup),
+        inode: None,
+    }
+}
+
+/// The budget with the open interval counted to the state that holds.
+fn budget(slot: &Slot, now: Instant) -> BudgetTotals {
+    let mut totals = BudgetTotals {
+        ns: slot.budget.ns,
+        flight: slot.budget.flight,
+    };
+    let state = slot.budget_state as usize;
+    let open = now.0.saturating_sub(slot.last_ns);
+    if state < BUDGET_STATES {
+        totals.ns[state] = totals.ns[state].saturating_add(open);
+        totals.flight[state] =
+            totals.flight[state].saturating_add(u64::from(slot.outstanding) * (open >> 10));
+    }
+    totals
+}
+
+fn fastopen(flags: u16) -> Option<FastOpen> {
+    if flags & FLAG_SYN_DATA_ACKED != 0 {
+        Some(FastOpen::DataAccepted)
+    } else if flags & FLAG_SYN_DATA != 0 {
+        Some(FastOpen::DataRefused)
+    } else if flags & FLAG_SYN_FASTOPEN != 0 {
+        Some(FastOpen::CookieRequested)
+    } else {
+        None
+    }
+}
+
+fn tcp(gauges: &Gauges, identity: &Identity) -> Tcp {
+    let flag = |bit: u16| Some(gauges.flags & bit != 0);
+    let packets = gauges
+        .packets_out
+        .saturating_sub(gauges.sacked_out.saturating_add(gauges.lost_out))
+        .saturating_add(gauges.retrans_out);
+    let in_flight = u64::from(packets) * u64::from(gauges.mss);
+    let delivery_rate = (gauges.rate_interval_us > 0 && gauges.rate_delivered > 0).then(|| {
+        u64::from(gauges.rate_delivered) * u64::from(gauges.mss) * 1_000_000
+            / u64::from(gauges.rate_interval_us)
+    });
+    Tcp {
+        srtt_us: (gauges.srtt_us > 0).then_some(gauges.srtt_us),
+        rttvar_us: (gauges.srtt_us > 0).then_some(gauges.rttvar_us),
+        min_rtt_us: (gauges.min_rtt_us != u32::MAX && gauges.min_rtt_us > 0).then_some(gauges.min_rtt_us),
+        cwnd: Some(gauges.cwnd),
+        ssthresh: (gauges.ssthresh < INFINITE_SSTHRESH).then_some(gauges.ssthresh),
+        cwnd_clamp: (gauges.cwnd_clamp != u32::MAX && gauges.cwnd_clamp > 0).then_some(gauges.cwnd_clamp),
+        mss: (gauges.mss > 0).then_some(gauges.mss),
+        snd_wnd: Some(gauges.snd_wnd),
+        max_window: Some(gauges.max_window),
+        rcv_wnd: Some(gauges.rcv_wnd),
+        snd_wscale: (gauges.wscale_ok != 0).then_some(gauges.snd_wscale),
+        rcv_wscale: (gauges.wscale_ok != 0).then_some(gauges.rcv_wscale),
+        wscale_ok: Some(gauges.wscale_ok != 0),
+        sndbuf: Some(gauges.sndbuf),
+        rcvbuf: Some(gauges.rcvbuf),
+        sndbuf_locked: Some(gauges.userlocks & USERLOCK_SNDBUF != 0),
+        rcvbuf_locked: Some(gauges.userlocks & USERLOCK_RCVBUF != 0),
+        wmem_queued: Some(gauges.wmem_queued),
+        unsent: Some(gauges.unsent),
+        unread: Some(gauges.unread),
+        in_flight: Some(in_flight.min(u64::from(gauges.outstanding)) as u32),
+        packets_out: Some(gauges.packets_out),
+        lost: Some(gauges.lost_out),
+        sacked: Some(gauges.sacked_out),
+        retrans_out: Some(gauges.retrans_out),
+        pacing_rate: (gauges.pacing_rate != u64::MAX && gauges.pacing_rate > 0).then_some(gauges.pacing_rate),
+        max_pacing_rate: (gauges.max_pacing_rate != u64::MAX).then_some(gauges.max_pacing_rate),
+        paced: Some(gauges.pacing_status != 0),
+        delivery_rate,
+        app_limited: flag(FLAG_RATE_APP_LIMITED),
+        cwnd_limited: flag(FLAG_CWND_LIMITED),
+        writer_blocked: flag(FLAG_NOSPACE),
+        ca_state: Some(gauges.ca_state),
+        timeouts: Some(gauges.retransmits),
+        backoff: Some(gauges.backoff),
+        probes: Some(gauges.probes_out),
+        congestion: text(&identity.ca_name),
+        fastopen: fastopen(gauges.flags),
+    }
+}
+
+/// A slot as an observation; `None` if its state is none of TCP's.
+pub(super) fn observation(slot: &Slot, now: Instant) -> Option<Observation> {
+    let identity = &slot.identity;
+    let counters = &slot.counters;
+    Some(Observation {
+        key: Key {
+            cookie: slot.cookie,
+            netns: identity.netns,
+        },
+        at: now,
+        since: Instant(slot.opened_ns),
+        origin: match identity.origin {
+            ORIGIN_CONNECT => Origin::Connect,
+            ORIGIN_ACCEPT => Origin::Accept,
+            _ => Origin::Seeded,
+        },
+        endpoints: Endpoints {
+            local: SocketAddr::new(address(&identity.local, identity.family), identity.local_port),
+            peer: SocketAddr::new(address(&identity.peer, identity.family), identity.peer_port),
+        },
+        state: TcpState::from_kernel(identity.state)?,
+        owner: owner(identity),
+        tcp: tcp(&slot.gauges, identity),
+        totals: Totals {
+            bytes_acked: Some(counters.bytes_acked),
+            bytes_received: Some(counters.bytes_received),
+            retransmits: Some(slot.gauges.total_retrans),
+            retransmits_by_kind: Some(Retransmits {
+                fast: counters.retrans_fast,
+                rto: counters.retrans_rto,
+                tlp: counters.retrans_tlp,
+            }),
+            delivered: Some(slot.gauges.delivered),
+            segments_in: Some(counters.segments_in),
+            cwnd_falls: Some(counters.cwnd_falls),
+            zero_window_ns: Some(counters.zero_window_ns),
+            chrono_us: None,
+        },
+        budget: Some(budget(slot, now)),
+        calls: Some(CallCounts {
+            sends: counters.sends,
+            sent_bytes: counters.sent_bytes,
+            send_max: counters.send_max,
+            send_refused: counters.send_refused,
+            send_failed: counters.send_failed,
+            recvs: counters.recvs,
+            recv_bytes: counters.recv_bytes,
+            resumes: counters.resumes,
+            turns: counters.turns,
+            turns_in_flight: counters.turns_in_flight,
+            unblocks: counters.unblocks,
+        }),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn any_bytes_decode_without_panic(bytes in proptest::collection::vec(any::<u8>(), 0..600), now in any::<u64>()) {
+            if let Some(slot) = slot(&bytes) {
+                let _ = observation(&slot, Instant(now));
+            }
+            if let Some(event) = event(&bytes) {
+                let _ = update(&event);
+            }
+        }
+    }
+
+    #[test]
+    fn the_open_interval_counts_to_the_state_that_holds() {
+        let mut slot = Slot::EMPTY;
+        slot.last_ns = 1_000;
+        slot.budget_state = 3;
+        slot.budget.ns = [1, 2, 3, 4, 5, 6];
+        let totals = budget(&slot, Instant(11_000));
+        assert_eq!(totals.ns, [1, 2, 3, 10_004, 5, 6]);
+        assert_eq!(budget(&slot, Instant(5)).ns, [1, 2, 3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn v4_mapped_is_printed_as_ipv4() {
+        let mapped = Ipv4Addr::new(203, 0, 113, 7).to_ipv6_mapped().octets();
+        assert_eq!(
+            address(&mapped, AF_INET6),
+            IpAddr::V4(Ipv4Addr::new(203, 0, 113, 7))
+        );
+    }
+}

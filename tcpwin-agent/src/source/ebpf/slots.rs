@@ -1,0 +1,96 @@
+//! The array of slots as the kernel's memory, mapped read-only.
+
+use std::io;
+use std::os::fd::{AsRawFd as _, BorrowedFd};
+use std::ptr::{NonNull, read_volatile};
+use std::sync::atomic::{Ordering, fence};
+
+use tcpwin_common::{BUDGET_IDLE, Slot};
+
+/// A view of all slots. The kernel writes while we read: a copy is checked against a change of owner.
+pub(super) struct Slots {
+    start: NonNull<Slot>,
+    len: usize,
+    bytes: usize,
+}
+
+// SAFETY: the mapping belongs to the process, not to a thread, and is only read.
+unsafe impl Send for Slots {}
+
+impl Slots {
+    /// Maps `len` slots of a BPF_F_MMAPABLE array.
+    pub(super) fn map(fd: BorrowedFd<'_>, len: usize) -> io::Result<Self> {
+        let page = rustix::param::page_size();
+        let bytes = (len * size_of::<Slot>()).next_multiple_of(page);
+        // SAFETY: a fresh mapping at an address of the kernel's choice.
+        let start = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                bytes,
+                libc::PROT_READ,
+                libc::MAP_SHARED,
+                fd.as_raw_fd(),
+                0,
+            )
+        };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        let start = NonNull::new(start.cast()).ok_or_else(io::Error::last_os_error)?;
+        Ok(Self { start, len, bytes })
+    }
+
+    pub(super) const fn len(&self) -> usize {
+        self.len
+    }
+
+    fn at(&self, index: usize) -> *const Slot {
+        assert!(index < self.len);
+        // SAFETY: within the mapping, as just checked.
+        unsafe { self.start.as_ptr().add(index).cast_const() }
+    }
+
+    /// Cookie (0 when free) and a number that changes with every event.
+    pub(super) fn stamp(&self, index: usize) -> (u64, u64) {
+        let slot = self.at(index);
+        // SAFETY: aligned words of the mapping; volatile, since the kernel writes them.
+        unsafe {
+            let cookie = read_volatile(&raw const (*slot).cookie);
+            if cookie == 0 {
+                return (0, 0);
+            }
+            let last = read_volatile(&raw const (*slot).last_ns);
+            let recvs = read_volatile(&raw const (*slot).counters.recvs);
+            (cookie, last.wrapping_add(recvs))
+        }
+    }
+
+    /// If time counts for something though no event comes: data outstanding or unsent.
+    pub(super) fn is_running(&self, index: usize) -> bool {
+        let slot = self.at(index);
+        // SAFETY: as in `stamp`.
+        let state = unsafe { read_volatile(&raw const (*slot).budget_state) };
+        state != BUDGET_IDLE as u32
+    }
+
+    /// Copies a slot; `None` if it is free or changed its owner meanwhile.
+    pub(super) fn copy(&self, index: usize) -> Option<Slot> {
+        if index >= self.len {
+            return None;
+        }
+        let at = self.at(index);
+        // SAFETY: within the mapping; integers only, so any mixture of old and new words is a value.
+        let slot = unsafe { read_volatile(at) };
+        fence(Ordering::Acquire);
+        // SAFETY: as in `stamp`.
+        let cookie = unsafe { read_volatile(&raw const (*at).cookie) };
+        (cookie != 0 && cookie == slot.cookie).then_some(slot)
+    }
+}
+
+impl Drop for Slots {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `map` with this length.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.bytes) };
+    }
+}

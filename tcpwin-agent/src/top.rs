@@ -1,0 +1,188 @@
+//! `tcpwin top`: the live screen.
+//!
+//! Threads bring in events (`events`): snapshots from a [`Feed`], keys and mouse, signals. Each becomes an `Action`
+//! (`keys` has the one table), `update` changes the `State`, and the regions under `screen` draw it. Screens see
+//! snapshots and nothing of sources; ratatui and crossterm appear in this room only.
+
+mod action;
+mod column;
+mod events;
+mod figures;
+mod filter;
+mod history;
+mod keys;
+mod layout;
+mod notice;
+mod order;
+mod prompt;
+mod screen;
+mod state;
+mod terminal;
+#[cfg(test)]
+mod tests;
+mod text;
+mod theme;
+mod update;
+
+use std::io::{self, IsTerminal as _};
+use std::time::Duration;
+
+use crossterm::event::Event as TerminalEvent;
+
+pub use self::column::{Column, UnknownColumn};
+pub use self::filter::{Filter, FilterError};
+pub use self::order::Sort;
+pub use self::theme::ColourMode;
+use crate::snapshot::Feed;
+
+use self::action::{Action, Effect};
+use self::events::{Event, Events};
+use self::prompt::Edit;
+use self::state::State;
+use self::terminal::Screen;
+use self::theme::Theme;
+use self::update::{key_action, mouse_action, update};
+
+/// How the screen starts.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Time between snapshots.
+    pub interval: Duration,
+    /// Colours; NO_COLOR counts unless a mode is asked for.
+    pub colour: ColourMode,
+    /// Nothing but ASCII.
+    pub ascii: bool,
+    /// Order of the table.
+    pub sort: Sort,
+    /// What is shown.
+    pub filter: Filter,
+    /// Only connections held by a window, loss or this host.
+    pub sick_only: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            interval: Duration::from_secs(1),
+            colour: ColourMode::Auto,
+            ascii: false,
+            sort: Sort::default(),
+            filter: Filter::default(),
+            sick_only: false,
+        }
+    }
+}
+
+/// Why the screen could not go on.
+#[derive(Debug, thiserror::Error)]
+pub enum TopError {
+    /// Output goes to a file or pipe.
+    #[error(
+        "tcpwin top needs a terminal; for output to a file or pipe use `tcpwin trace`, or /api/v1/connections of the agent"
+    )]
+    NoTerminal,
+    /// The terminal failed.
+    #[error("{operation} the terminal: {cause}")]
+    Terminal {
+        /// What was being done.
+        operation: &'static str,
+        /// What the kernel said.
+        cause: io::Error,
+    },
+    /// A thread of the screen could not be started.
+    #[error("starting the threads of the screen: {0}")]
+    Threads(io::Error),
+    /// A thread of the screen panicked; its message is on standard error.
+    #[error("a thread of the screen died; this is a defect of tcpwin")]
+    Died,
+}
+
+impl TopError {
+    fn terminal(operation: &'static str) -> impl FnOnce(io::Error) -> Self {
+        move |cause| Self::Terminal { operation, cause }
+    }
+}
+
+/// Shows the screen until the reader quits, a signal ends it or the terminal is lost; blocks. The terminal is given back
+/// in every case, the feed is dropped before this returns (unless it hangs), and SIGTERM, SIGHUP and SIGINT end the
+/// screen, not the process.
+///
+/// # Errors
+/// Without a terminal, or when it fails.
+pub fn run(feed: Box<dyn Feed>, options: Options) -> Result<(), TopError> {
+    if !io::stdout().is_terminal() {
+        return Err(TopError::NoTerminal);
+    }
+    let theme = Theme::new(options.colour, options.ascii, |name| std::env::var(name).ok());
+    let mut screen = Screen::take(true).map_err(TopError::terminal("taking"))?;
+    let size = screen.size().map_err(TopError::terminal("measuring"))?;
+    let mut state = State::new(theme, size, options.interval);
+    state.sort = options.sort;
+    state.filter = options.filter;
+    state.sick_only = options.sick_only;
+    let events = Events::start(feed, options.interval).map_err(TopError::Threads)?;
+    screen.draw(&state).map_err(TopError::terminal("drawing on"))?;
+    while let Ok(first) = events.receiver.recv() {
+        let mut draw = false;
+        // All that has come: a burst of keys is drawn once.
+        for event in std::iter::once(first).chain(events.receiver.try_iter()) {
+            let effects = match event {
+                Event::End => return Ok(()),
+                Event::Died => return Err(TopError::Died),
+                Event::TerminalLost(cause) => {
+                    return Err(TopError::Terminal {
+                        operation: "reading",
+                        cause,
+                    });
+                }
+                Event::Continued => {
+                    screen.retake().map_err(TopError::terminal("taking back"))?;
+                    vec![Effect::Redraw]
+                }
+                event => actions(&state, event)
+                    .into_iter()
+                    .map(|action| update(&mut state, action))
+                    .collect(),
+            };
+            for effect in effects {
+                match effect {
+                    Effect::None => continue,
+                    Effect::Draw => {}
+                    Effect::Quit => return Ok(()),
+                    Effect::Redraw => screen.clear().map_err(TopError::terminal("clearing"))?,
+                    Effect::Interval => events.pace(state.interval),
+                    Effect::Mouse => screen
+                        .mouse(state.mouse)
+                        .map_err(TopError::terminal("writing to"))?,
+                    Effect::Copy(text) => screen.copy(&text).map_err(TopError::terminal("writing to"))?,
+                    Effect::Suspend => {
+                        screen.suspend().map_err(TopError::terminal("taking back"))?;
+                        let size = screen.size().map_err(TopError::terminal("measuring"))?;
+                        update(&mut state, Action::Resize(size.width, size.height));
+                    }
+                }
+                draw = true;
+            }
+        }
+        if draw {
+            screen.draw(&state).map_err(TopError::terminal("drawing on"))?;
+        }
+    }
+    Err(TopError::Died)
+}
+
+/// What an event means.
+fn actions(state: &State, event: Event) -> Vec<Action> {
+    match event {
+        Event::Feed(Ok(snapshot)) => vec![Action::Snapshot(snapshot)],
+        Event::Feed(Err(error)) => vec![Action::FeedLost(error.to_string())],
+        Event::Terminal(TerminalEvent::Key(key)) => vec![key_action(state, key)],
+        Event::Terminal(TerminalEvent::Mouse(mouse)) => vec![mouse_action(mouse)],
+        Event::Terminal(TerminalEvent::Resize(width, height)) => vec![Action::Resize(width, height)],
+        Event::Terminal(TerminalEvent::Paste(text)) if state.prompt.is_some() => text
+            .chars()
+            .map(|c| Action::FilterEdit(Edit::Insert(c)))
+            .collect(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,82 @@
+//! Everything that can happen to the screen.
+
+use std::sync::Arc;
+
+use super::prompt::Edit;
+use crate::snapshot::Snapshot;
+
+/// Something happened, or the reader wants something.
+#[derive(Clone, Debug)]
+pub(crate) enum Action {
+    /// A snapshot came.
+    Snapshot(Arc<Snapshot>),
+    /// A snapshot could not be had, and why.
+    FeedLost(String),
+    /// Columns and lines of the terminal.
+    Resize(u16, u16),
+    Move(Motion),
+    /// Column and line of the mouse.
+    Click(u16, u16),
+    /// Opens the selected connection.
+    Open,
+    /// One step out.
+    Back,
+    Help,
+    SortNext,
+    SortLeft,
+    SortRight,
+    SortInvert,
+    FilterStart,
+    FilterAccept,
+    FilterCancel,
+    FilterEdit(Edit),
+    FilterClear,
+    SickOnly,
+    Freeze,
+    Slower,
+    Faster,
+    /// Puts the first remedy on the terminal's clipboard.
+    Copy,
+    Mouse,
+    Redraw,
+    Suspend,
+    Quit,
+    /// The first key of a sequence.
+    Prefix(String),
+    /// A key that means nothing here.
+    Nothing,
+}
+
+/// Movement in rows or lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Motion {
+    Up,
+    Down,
+    PageUp,
+    PageDown,
+    HalfUp,
+    HalfDown,
+    First,
+    Last,
+    WheelUp,
+    WheelDown,
+}
+
+/// What the loop has to do after an action.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Effect {
+    /// Nothing changed.
+    None,
+    /// The screen changed.
+    Draw,
+    /// The screen may be spoilt: draw all of it.
+    Redraw,
+    /// The interval of the feed changed.
+    Interval,
+    /// The mouse was taken or given back.
+    Mouse,
+    /// Text for the clipboard.
+    Copy(String),
+    Suspend,
+    Quit,
+}

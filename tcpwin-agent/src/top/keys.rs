@@ -1,0 +1,302 @@
+//! The one table of keys. The help screen is made from it.
+
+use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+
+use super::action::{Action, Motion};
+use super::prompt::Edit;
+
+/// Where a key is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Overview,
+    Detail,
+    Help,
+    /// The filter is being written.
+    Prompt,
+}
+
+/// Keys with one meaning. A sequence has a space between its keys.
+pub(crate) struct Binding {
+    pub(crate) modes: &'static [Mode],
+    pub(crate) keys: &'static [&'static str],
+    pub(crate) action: Action,
+    pub(crate) help: &'static str,
+}
+
+const fn bind(
+    modes: &'static [Mode],
+    keys: &'static [&'static str],
+    action: Action,
+    help: &'static str,
+) -> Binding {
+    Binding {
+        modes,
+        keys,
+        action,
+        help,
+    }
+}
+
+const TABLE: &[Mode] = &[Mode::Overview];
+const DETAIL: &[Mode] = &[Mode::Detail];
+const PROMPT: &[Mode] = &[Mode::Prompt];
+const LISTS: &[Mode] = &[Mode::Overview, Mode::Detail, Mode::Help];
+const VIEWS: &[Mode] = &[Mode::Overview, Mode::Detail];
+const PAGES: &[Mode] = &[Mode::Detail, Mode::Help];
+const ALL: &[Mode] = &[Mode::Overview, Mode::Detail, Mode::Help, Mode::Prompt];
+
+/// All keys, in the order of the help screen.
+pub(crate) const BINDINGS: &[Binding] = &[
+    bind(
+        LISTS,
+        &["j", "Down", "Ctrl-n"],
+        Action::Move(Motion::Down),
+        "one down",
+    ),
+    bind(LISTS, &["k", "Up", "Ctrl-p"], Action::Move(Motion::Up), "one up"),
+    bind(
+        LISTS,
+        &["PgDn", "Ctrl-f"],
+        Action::Move(Motion::PageDown),
+        "a page down",
+    ),
+    bind(
+        LISTS,
+        &["PgUp", "Ctrl-b"],
+        Action::Move(Motion::PageUp),
+        "a page up",
+    ),
+    bind(
+        LISTS,
+        &["Ctrl-d"],
+        Action::Move(Motion::HalfDown),
+        "half a page down",
+    ),
+    bind(LISTS, &["Ctrl-u"], Action::Move(Motion::HalfUp), "half a page up"),
+    bind(
+        LISTS,
+        &["g g", "Home"],
+        Action::Move(Motion::First),
+        "to the first",
+    ),
+    bind(LISTS, &["G", "End"], Action::Move(Motion::Last), "to the last"),
+    bind(
+        TABLE,
+        &["Enter", "Right", "l"],
+        Action::Open,
+        "open the connection: proof, arithmetic, remedies",
+    ),
+    bind(
+        PAGES,
+        &["Esc", "q", "Left", "h", "Backspace"],
+        Action::Back,
+        "back",
+    ),
+    bind(
+        VIEWS,
+        &["x"],
+        Action::SickOnly,
+        "only the sick: held by a window, loss or this host",
+    ),
+    bind(
+        VIEWS,
+        &["/"],
+        Action::FilterStart,
+        "filter, e.g.  nginx  bound=window  peer=203.0.113.  rtt>50ms",
+    ),
+    bind(TABLE, &["Esc"], Action::FilterClear, "clear the filter"),
+    bind(TABLE, &["s"], Action::SortNext, "sort by the next column"),
+    bind(
+        TABLE,
+        &["<", ","],
+        Action::SortLeft,
+        "sort by the column to the left",
+    ),
+    bind(
+        TABLE,
+        &[">", "."],
+        Action::SortRight,
+        "sort by the column to the right",
+    ),
+    bind(TABLE, &["I"], Action::SortInvert, "sort the other way round"),
+    bind(
+        DETAIL,
+        &["y"],
+        Action::Copy,
+        "copy the first remedy (terminals with OSC 52)",
+    ),
+    bind(VIEWS, &["Space"], Action::Freeze, "freeze, go on"),
+    bind(VIEWS, &["+", "="], Action::Slower, "longer interval"),
+    bind(VIEWS, &["-"], Action::Faster, "shorter interval"),
+    bind(
+        VIEWS,
+        &["m"],
+        Action::Mouse,
+        "give the mouse back to the terminal, take it again",
+    ),
+    bind(LISTS, &["?", "F1"], Action::Help, "this help"),
+    bind(ALL, &["Ctrl-l"], Action::Redraw, "draw anew"),
+    bind(ALL, &["Ctrl-z"], Action::Suspend, "suspend; fg comes back"),
+    bind(TABLE, &["q"], Action::Quit, "quit"),
+    bind(LISTS, &["Ctrl-c", "Q"], Action::Quit, "quit from anywhere"),
+    bind(PROMPT, &["Enter"], Action::FilterAccept, "keep the filter"),
+    bind(
+        PROMPT,
+        &["Esc", "Ctrl-c"],
+        Action::FilterCancel,
+        "back to the filter before",
+    ),
+    bind(
+        PROMPT,
+        &["Backspace", "Ctrl-h"],
+        Action::FilterEdit(Edit::Backspace),
+        "delete before the cursor",
+    ),
+    bind(
+        PROMPT,
+        &["Delete", "Ctrl-d"],
+        Action::FilterEdit(Edit::Delete),
+        "delete at the cursor",
+    ),
+    bind(
+        PROMPT,
+        &["Ctrl-w"],
+        Action::FilterEdit(Edit::DeleteWord),
+        "delete the word before the cursor",
+    ),
+    bind(
+        PROMPT,
+        &["Ctrl-u"],
+        Action::FilterEdit(Edit::DeleteStart),
+        "delete all before the cursor",
+    ),
+    bind(
+        PROMPT,
+        &["Left", "Ctrl-b"],
+        Action::FilterEdit(Edit::Left),
+        "left",
+    ),
+    bind(
+        PROMPT,
+        &["Right", "Ctrl-f"],
+        Action::FilterEdit(Edit::Right),
+        "right",
+    ),
+    bind(
+        PROMPT,
+        &["Home", "Ctrl-a"],
+        Action::FilterEdit(Edit::Start),
+        "to the start",
+    ),
+    bind(
+        PROMPT,
+        &["End", "Ctrl-e"],
+        Action::FilterEdit(Edit::End),
+        "to the end",
+    ),
+];
+
+/// What `key` means in `mode` after `prefix`.
+pub(crate) fn action(mode: Mode, prefix: Option<&str>, key: KeyEvent) -> Action {
+    if key.kind == KeyEventKind::Release {
+        return Action::Nothing;
+    }
+    let Some(name) = name(key) else {
+        return Action::Nothing;
+    };
+    let here = || BINDINGS.iter().filter(|binding| binding.modes.contains(&mode));
+    let find = |keys: &str| {
+        here()
+            .find(|binding| binding.keys.contains(&keys))
+            .map(|binding| binding.action.clone())
+    };
+    if let Some(action) = prefix.and_then(|prefix| find(&format!("{prefix} {name}"))) {
+        return action;
+    }
+    if let Some(action) = find(&name) {
+        return action;
+    }
+    let starts = |keys: &&str| {
+        keys.strip_prefix(&*name)
+            .is_some_and(|rest| rest.starts_with(' '))
+    };
+    if here().any(|binding| binding.keys.iter().any(|keys| starts(&keys))) {
+        return Action::Prefix(name);
+    }
+    match key.code {
+        KeyCode::Char(c) if mode == Mode::Prompt && !key.modifiers.contains(KeyModifiers::CONTROL) => {
+            Action::FilterEdit(Edit::Insert(c))
+        }
+        _ => Action::Nothing,
+    }
+}
+
+/// The key as the table writes it.
+fn name(key: KeyEvent) -> Option<String> {
+    let name = match key.code {
+        KeyCode::Char(' ') => "Space".to_owned(),
+        KeyCode::Char(c) if key.modifiers.contains(KeyModifiers::CONTROL) => {
+            return Some(format!("Ctrl-{}", c.to_ascii_lowercase()));
+        }
+        KeyCode::Char(c) => c.to_string(),
+        KeyCode::F(number) => format!("F{number}"),
+        KeyCode::Enter => "Enter".to_owned(),
+        KeyCode::Esc => "Esc".to_owned(),
+        KeyCode::Backspace => "Backspace".to_owned(),
+        KeyCode::Delete => "Delete".to_owned(),
+        KeyCode::Up => "Up".to_owned(),
+        KeyCode::Down => "Down".to_owned(),
+        KeyCode::Left => "Left".to_owned(),
+        KeyCode::Right => "Right".to_owned(),
+        KeyCode::Home => "Home".to_owned(),
+        KeyCode::End => "End".to_owned(),
+        KeyCode::PageUp => "PgUp".to_owned(),
+        KeyCode::PageDown => "PgDn".to_owned(),
+        _ => return None,
+    };
+    Some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn no_key_means_two_things_in_one_mode() {
+        let mut seen = HashSet::new();
+        for binding in BINDINGS {
+            for mode in binding.modes {
+                for key in binding.keys {
+                    assert!(
+                        seen.insert((format!("{mode:?}"), *key)),
+                        "{key} twice in {mode:?}"
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn sequences_and_plain_letters() {
+        let g = KeyEvent::from(KeyCode::Char('g'));
+        assert!(matches!(action(Mode::Overview, None, g), Action::Prefix(prefix) if prefix == "g"));
+        assert!(matches!(
+            action(Mode::Overview, Some("g"), g),
+            Action::Move(Motion::First)
+        ));
+        assert!(matches!(
+            action(Mode::Prompt, None, g),
+            Action::FilterEdit(Edit::Insert('g'))
+        ));
+        let space = KeyEvent::from(KeyCode::Char(' '));
+        assert!(matches!(
+            action(Mode::Prompt, None, space),
+            Action::FilterEdit(Edit::Insert(' '))
+        ));
+        assert!(matches!(action(Mode::Overview, None, space), Action::Freeze));
+        let ctrl = KeyEvent::new(KeyCode::Char('L'), KeyModifiers::CONTROL);
+        assert!(matches!(action(Mode::Prompt, None, ctrl), Action::Redraw));
+    }
+}

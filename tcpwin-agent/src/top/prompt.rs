@@ -1,0 +1,96 @@
+//! The line in which the filter is written.
+
+use super::filter::{Filter, FilterError};
+
+/// Text with a cursor, and what it means so far.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Prompt {
+    chars: Vec<char>,
+    cursor: usize,
+    /// The filter in force before, for Esc.
+    pub(crate) before: Filter,
+    /// What is wrong with the text.
+    pub(crate) error: Option<FilterError>,
+}
+
+/// Longest filter that can be written, characters.
+const LONGEST: usize = 500;
+
+/// A change of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Edit {
+    Insert(char),
+    Backspace,
+    Delete,
+    /// The word before the cursor.
+    DeleteWord,
+    /// All before the cursor.
+    DeleteStart,
+    Left,
+    Right,
+    Start,
+    End,
+}
+
+impl Prompt {
+    /// Over the filter in force.
+    pub(crate) fn new(before: Filter) -> Self {
+        let chars: Vec<char> = before.text().chars().collect();
+        Self {
+            cursor: chars.len(),
+            chars,
+            before,
+            error: None,
+        }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        self.chars.iter().collect()
+    }
+
+    /// Characters before the cursor.
+    pub(crate) fn cursor(&self) -> usize {
+        self.cursor
+    }
+
+    /// Makes the change. The parsed filter, unless the text is wrong.
+    pub(crate) fn edit(&mut self, edit: Edit) -> Option<Filter> {
+        match edit {
+            Edit::Insert(c) if self.chars.len() < LONGEST && !c.is_control() => {
+                self.chars.insert(self.cursor, c);
+                self.cursor += 1;
+            }
+            Edit::Insert(_) => {}
+            Edit::Backspace => self.cut(self.cursor.saturating_sub(1)),
+            Edit::Delete => {
+                if self.cursor < self.chars.len() {
+                    self.chars.remove(self.cursor);
+                }
+            }
+            Edit::DeleteWord => {
+                let before = &self.chars[..self.cursor];
+                let end = before.iter().rposition(|c| *c != ' ').map_or(0, |at| at + 1);
+                self.cut(
+                    before[..end]
+                        .iter()
+                        .rposition(|c| *c == ' ')
+                        .map_or(0, |at| at + 1),
+                );
+            }
+            Edit::DeleteStart => self.cut(0),
+            Edit::Left => self.cursor = self.cursor.saturating_sub(1),
+            Edit::Right => self.cursor = (self.cursor + 1).min(self.chars.len()),
+            Edit::Start => self.cursor = 0,
+            Edit::End => self.cursor = self.chars.len(),
+        }
+        let parsed = self.text().parse();
+        self.error = parsed.as_ref().err().cloned();
+        parsed.ok()
+    }
+
+    /// Removes what stands between `from` and the cursor.
+    fn cut(&mut self, from: usize) {
+        self.chars.drain(from..self.cursor);
+        self.cursor = from;
+    }
+}

@@ -1,0 +1,91 @@
+//! One connection: what holds it, the proof, the arithmetic, what to change, and the pictures behind it.
+
+mod bdp;
+mod budget;
+mod fields;
+mod history;
+mod verdict;
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Modifier;
+use ratatui::text::{Line, Span};
+
+use crate::top::state::State;
+use crate::top::text::width;
+use crate::top::theme::{Sign, Theme};
+
+/// From this width on, fields and history stand beside the pictures.
+const WIDE: u16 = 120;
+
+/// Draws it.
+pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
+    let lines = lines(state);
+    let from = usize::from(state.scroll).min(lines.len());
+    super::draw(frame, area, &lines[from..]);
+    let old = state.is_stale() || state.opened.as_ref().is_some_and(|opened| opened.closed);
+    if old {
+        frame
+            .buffer_mut()
+            .set_style(area, ratatui::style::Style::new().add_modifier(Modifier::DIM));
+    }
+}
+
+/// Its length in lines.
+pub(super) fn height(state: &State) -> usize {
+    lines(state).len()
+}
+
+fn lines(state: &State) -> Vec<Line<'static>> {
+    let Some(opened) = &state.opened else {
+        return Vec::new();
+    };
+    let (connection, theme) = (&*opened.connection, state.theme);
+    let cells = usize::from(state.size.width);
+    let mut lines = verdict::lines(connection, opened.closed, cells, theme);
+    if state.size.width < WIDE {
+        for section in [
+            budget::lines(connection, cells, theme),
+            bdp::lines(connection, cells, theme),
+            history::lines(connection, state, cells),
+            fields::lines(connection, cells, theme),
+        ] {
+            lines.extend(section);
+        }
+        return lines;
+    }
+    let (left, right) = (cells / 2, cells - cells / 2);
+    let mut beside = [Vec::new(), Vec::new()];
+    beside[0].extend(budget::lines(connection, left, theme));
+    beside[0].extend(bdp::lines(connection, left, theme));
+    beside[1].extend(history::lines(connection, state, right));
+    beside[1].extend(fields::lines(connection, right, theme));
+    let [left_lines, right_lines] = beside;
+    lines.extend(side_by_side(left_lines, right_lines, left));
+    lines
+}
+
+fn side_by_side(left: Vec<Line<'static>>, right: Vec<Line<'static>>, cells: usize) -> Vec<Line<'static>> {
+    let rows = left.len().max(right.len());
+    let (mut left, mut right) = (left.into_iter(), right.into_iter());
+    let mut lines = Vec::with_capacity(rows);
+    for _ in 0..rows {
+        let mut line = left.next().unwrap_or_default();
+        let used: usize = line.spans.iter().map(|span| width(&span.content)).sum();
+        line.spans.push(Span::raw(" ".repeat(cells.saturating_sub(used))));
+        line.spans.extend(right.next().unwrap_or_default().spans);
+        lines.push(line);
+    }
+    lines
+}
+
+/// A section's name with a rule to the end.
+fn section(name: &str, cells: usize, theme: Theme) -> Line<'static> {
+    let rule = theme
+        .sign(Sign::Rule)
+        .repeat(cells.saturating_sub(width(name) + 4));
+    Line::from(vec![
+        Span::styled(format!(" {name} "), theme.title()),
+        Span::styled(rule, theme.dim()),
+    ])
+}

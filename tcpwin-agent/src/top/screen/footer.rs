@@ -1,0 +1,168 @@
+//! The last line: what can be done here, or the filter as it is written.
+
+use ratatui::Frame;
+use ratatui::layout::{Position, Rect};
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use super::canvas::ends;
+use crate::top::prompt::Prompt;
+use crate::top::state::{State, View};
+use crate::top::text::{clean, count_text, elide, width};
+use crate::top::theme::Sign;
+
+/// Draws it.
+pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
+    if let Some(prompt) = &state.prompt {
+        render_prompt(frame, area, state, prompt);
+        return;
+    }
+    let cells = usize::from(area.width);
+    let theme = state.theme;
+    let line = if let Some(message) = &state.message {
+        let message = format!(" {message}");
+        let message = clean(&message, theme.ascii);
+        Line::styled(
+            elide(&message, cells, theme.sign(Sign::Ellipsis)).into_owned(),
+            theme.notice(),
+        )
+    } else {
+        let place = place(state);
+        let room = cells.saturating_sub(width(&place) + 1);
+        ends(
+            hints(state, room),
+            vec![Span::styled(place, theme.title())],
+            cells,
+        )
+    };
+    super::draw(frame, area, &[line]);
+}
+
+/// As many hints as fit.
+fn hints(state: &State, cells: usize) -> Vec<Span<'static>> {
+    let hints: &[(&str, &str)] = match state.view {
+        View::Overview => &[
+            ("?", "help"),
+            ("/", "filter"),
+            ("x", "sick"),
+            ("s", "sort"),
+            ("Enter", "detail"),
+            ("Space", "freeze"),
+            ("q", "quit"),
+            ("I", "invert"),
+            ("+ -", "interval"),
+        ],
+        View::Detail => &[
+            ("Esc", "back"),
+            ("j k", "scroll"),
+            ("y", "copy the remedy"),
+            ("Space", "freeze"),
+            ("?", "help"),
+        ],
+        View::Help(_) => &[("Esc", "back"), ("j k", "scroll")],
+    };
+    let mut spans = Vec::new();
+    let mut used = 0;
+    for (key, text) in hints {
+        used += key.len() + text.len() + 3;
+        if used > cells {
+            break;
+        }
+        spans.push(Span::styled(format!(" {key}"), state.theme.key()));
+        spans.push(Span::raw(format!(" {text} ")));
+    }
+    spans
+}
+
+/// Where in the list or page, and what narrows it.
+fn place(state: &State) -> String {
+    if state.view != View::Overview {
+        let (lines, page) = (super::lines(state), usize::from(state.page().body.height));
+        let end = lines.min(usize::from(state.scroll) + page);
+        return if lines > page {
+            format!("{end}/{lines} ")
+        } else {
+            String::new()
+        };
+    }
+    let mut place = String::new();
+    if !state.filter.is_empty() {
+        let text = format!("filter: {}", state.filter.text());
+        let text = clean(&text, state.theme.ascii);
+        place.push_str(&elide(
+            &text,
+            usize::from(state.size.width) / 3,
+            state.theme.sign(Sign::Ellipsis),
+        ));
+        place.push_str("  ");
+    }
+    if state.sick_only {
+        place.push_str("only sick  ");
+    }
+    let (rows, total) = (state.rows.len(), state.total());
+    let at = if rows == 0 { 0 } else { state.cursor + 1 };
+    place.push_str(&format!("{}/{}", count_text(at as u64), count_text(rows as u64)));
+    if rows < total {
+        place.push_str(&format!(" of {}", count_text(total as u64)));
+    }
+    place.push(' ');
+    place
+}
+
+/// The filter, and under it what is wrong with it or how many pass.
+fn render_prompt(frame: &mut Frame<'_>, area: Rect, state: &State, prompt: &Prompt) {
+    const LEAD: &str = "filter: ";
+    let theme = state.theme;
+    let cells = usize::from(area.width).saturating_sub(LEAD.len() + 1);
+    let text: Vec<char> = prompt.text().chars().collect();
+    // The part around the cursor; wide characters may hide its end, never the cursor.
+    let wide = |from: usize| {
+        text[from..prompt.cursor()]
+            .iter()
+            .map(|c| width(c.encode_utf8(&mut [0; 4])))
+            .sum::<usize>()
+    };
+    let from = (0..=prompt.cursor())
+        .find(|from| wide(*from) <= cells)
+        .unwrap_or(prompt.cursor());
+    let shown: String = text[from..].iter().collect();
+    let shown = clean(&shown, theme.ascii);
+    let line = Line::from(vec![Span::styled(LEAD, theme.key()), Span::raw(shown)]);
+    let below = match &prompt.error {
+        Some(error) => {
+            let column = (LEAD.len() + error.column.saturating_sub(from)).min(usize::from(area.width) - 1);
+            let message = clean(&error.message, theme.ascii);
+            let after = usize::from(area.width).saturating_sub(column + 2);
+            let sign = theme.sign(Sign::Up);
+            if width(&message) <= after {
+                Line::styled(format!("{:column$}{sign} {message}", ""), theme.alarm_text())
+            } else if width(&message) + 1 <= column {
+                let gap = column - width(&message) - 1;
+                Line::styled(format!("{:gap$}{message} {sign}", ""), theme.alarm_text())
+            } else {
+                let room = usize::from(area.width).saturating_sub(column + 2).max(20);
+                let column = column.min(usize::from(area.width).saturating_sub(room + 2));
+                let message = elide(&message, room, theme.sign(Sign::Ellipsis));
+                Line::styled(format!("{:column$}{sign} {message}", ""), theme.alarm_text())
+            }
+        }
+        None => {
+            let passed = format!(
+                "{} of {}",
+                count_text(state.rows.len() as u64),
+                count_text(state.total() as u64)
+            );
+            ends(
+                vec![Span::styled("        Enter keeps it, Esc goes back", theme.dim())],
+                vec![Span::styled(format!("{passed} "), Style::new())],
+                usize::from(area.width),
+            )
+        }
+    };
+    super::draw(frame, area, &[line, below]);
+    let x = area.x + (LEAD.len() + wide(from)) as u16;
+    frame.set_cursor_position(Position {
+        x: x.min(area.right().saturating_sub(1)),
+        y: area.y,
+    });
+}

@@ -1,0 +1,80 @@
+//! The help: the key table in words, the columns, the classes, the filter.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+use ratatui::text::{Line, Span};
+
+use crate::classify::{Bound, Limit};
+use crate::top::figures::limit_text;
+use crate::top::filter;
+use crate::top::keys::{BINDINGS, Mode};
+use crate::top::state::State;
+use crate::top::text::{clean, wrap};
+use crate::top::theme::letter;
+
+/// Draws it.
+pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
+    let lines = lines(state);
+    let from = usize::from(state.scroll).min(lines.len());
+    super::draw(frame, area, &lines[from..]);
+}
+
+/// Its length in lines.
+pub(super) fn height(state: &State) -> usize {
+    lines(state).len()
+}
+
+fn lines(state: &State) -> Vec<Line<'static>> {
+    let theme = state.theme;
+    let cells = usize::from(state.size.width).saturating_sub(4);
+    let title = |text: &str| Line::styled(format!(" {text}"), theme.title());
+    let text = |text: &str| clean(text, theme.ascii).into_owned();
+    let mut lines = Vec::new();
+    let groups = [
+        ("Everywhere", None),
+        ("In the table", Some(Mode::Overview)),
+        ("In the detail", Some(Mode::Detail)),
+        ("While the filter is written", Some(Mode::Prompt)),
+    ];
+    for (name, only) in groups {
+        lines.push(title(name));
+        let of_group = BINDINGS.iter().filter(|binding| match only {
+            None => binding.modes.len() > 1,
+            Some(mode) => binding.modes == [mode],
+        });
+        for binding in of_group {
+            let keys: Vec<String> = binding.keys.iter().map(|keys| keys.replace(' ', "")).collect();
+            lines.push(Line::from(vec![
+                Span::styled(format!("   {:<22}", keys.join(" ")), theme.key()),
+                Span::raw(text(binding.help)),
+            ]));
+        }
+        lines.push(Line::default());
+    }
+    lines.push(title("What holds a connection"));
+    for bound in Bound::ALL {
+        lines.push(Line::from(vec![
+            Span::raw("   "),
+            Span::styled(letter(bound).to_string(), theme.bound_ground(bound)),
+            Span::styled(format!(" {}", bound.name()), theme.bound(bound)),
+        ]));
+        for limit in Limit::ALL.into_iter().filter(|limit| limit.bound() == bound) {
+            lines.push(Line::from(vec![
+                Span::styled(format!("     {:<14}", limit.name()), theme.bound(bound)),
+                Span::raw(text(limit_text(limit))),
+            ]));
+        }
+    }
+    lines.push(Line::default());
+    lines.push(title("Filter"));
+    let grammar = "Words occur in any text. Fields are compared with = != ~ (contains) !~ < <= > >=, all must hold. A peer is \
+         its address, address:port, :port or a start such as 203.0.113. Units: 50ms, 1mbit, 64k, 10m (age), 1%. Fields:";
+    for line in wrap(grammar, cells)
+        .into_iter()
+        .chain(wrap(&filter::field_names(), cells))
+    {
+        lines.push(Line::styled(format!("   {}", text(&line)), Style::new()));
+    }
+    lines
+}

@@ -1,0 +1,63 @@
+//! What stands where the table would be when there is nothing to show, and when there is no room.
+
+use ratatui::Frame;
+use ratatui::layout::Rect;
+
+use super::canvas::plain;
+use crate::top::layout::LEAST;
+use crate::top::state::{FeedState, State};
+use crate::top::text::{count_text, wrap};
+
+/// Draws why there are no rows.
+pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
+    let (say, hint) = match (&state.snapshot, &state.feed) {
+        (None, FeedState::Lost { .. }) => ("The agent does not answer.".to_owned(), "tcpwin keeps trying."),
+        (None, _) => (
+            "Loading…".to_owned(),
+            "The first figures come after one interval.",
+        ),
+        (Some(_), _) if state.total() == 0 => (
+            "No TCP connections yet.".to_owned(),
+            "New ones appear here as they open.",
+        ),
+        _ => {
+            let total = count_text(state.total() as u64);
+            if state.filter.is_empty() {
+                (
+                    format!("None of {total} connections is sick."),
+                    "x shows them all.",
+                )
+            } else {
+                (
+                    format!("None of {total} connections passes the filter."),
+                    "Esc clears the filter, x only the sick.",
+                )
+            }
+        }
+    };
+    centre(frame, area, &[say, hint.to_owned()], state);
+}
+
+/// Draws that there is no room.
+pub(super) fn too_small(frame: &mut Frame<'_>, area: Rect, state: &State) {
+    let (width, height) = (state.size.width, state.size.height);
+    let text = format!(
+        "Too small: {width}×{height}. tcpwin top needs {}×{}.",
+        LEAST.width, LEAST.height
+    );
+    centre(frame, area, &wrap(&text, usize::from(area.width)), state);
+}
+
+fn centre(frame: &mut Frame<'_>, area: Rect, lines: &[String], state: &State) {
+    let lines: Vec<_> = lines
+        .iter()
+        .map(|line| plain(line, state.theme.title(), state.theme).centered())
+        .collect();
+    let height = (lines.len() as u16).min(area.height);
+    let middle = Rect {
+        y: area.y + (area.height - height) / 2,
+        height,
+        ..area
+    };
+    frame.render_widget(ratatui::text::Text::from(lines), middle);
+}

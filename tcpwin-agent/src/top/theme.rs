@@ -1,0 +1,270 @@
+//! Colours and signs. What a colour says is always said by a letter or word as well.
+
+use ratatui::style::{Color, Modifier, Style};
+
+use crate::classify::Bound;
+
+/// How many colours the terminal shows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ColourMode {
+    /// From NO_COLOR, TERM and COLORTERM.
+    #[default]
+    Auto,
+    /// None: bold, dim and reverse only.
+    Never,
+    /// The terminal's own sixteen.
+    Sixteen,
+    /// A colour-blind-safe palette out of 256.
+    Full,
+}
+
+/// Look of the screens: resolved colours and signs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Theme {
+    depth: Depth,
+    /// Nothing but ASCII.
+    pub(crate) ascii: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Depth {
+    None,
+    Sixteen,
+    Full,
+}
+
+impl Theme {
+    /// Resolves `mode` and the wish for ASCII by the environment that `var` reads.
+    pub(crate) fn new(mode: ColourMode, ascii: bool, var: impl Fn(&str) -> Option<String>) -> Self {
+        let set = |name: &str| var(name).filter(|value| !value.is_empty());
+        let term = set("TERM").unwrap_or_default();
+        let depth = match mode {
+            ColourMode::Never => Depth::None,
+            ColourMode::Sixteen => Depth::Sixteen,
+            ColourMode::Full => Depth::Full,
+            ColourMode::Auto if set("NO_COLOR").is_some() || term == "dumb" => Depth::None,
+            ColourMode::Auto if term.contains("256color") || set("COLORTERM").is_some() => Depth::Full,
+            ColourMode::Auto => Depth::Sixteen,
+        };
+        // Only a locale that says otherwise: servers often have none set behind a UTF-8 terminal.
+        let other_charset = ["LC_ALL", "LC_CTYPE", "LANG"]
+            .into_iter()
+            .find_map(set)
+            .is_some_and(|locale| {
+                let locale = locale.to_ascii_lowercase();
+                !locale.contains("utf-8") && !locale.contains("utf8")
+            });
+        Self {
+            depth,
+            ascii: ascii || other_charset || matches!(&*term, "linux" | "dumb" | "vt100"),
+        }
+    }
+
+    fn pick(self, sixteen: Color, full: u8) -> Option<Color> {
+        match self.depth {
+            Depth::None => None,
+            Depth::Sixteen => Some(sixteen),
+            Depth::Full => Some(Color::Indexed(full)),
+        }
+    }
+
+    fn coloured(self, sixteen: Color, full: u8) -> Style {
+        self.pick(sixteen, full)
+            .map_or_else(Style::new, |colour| Style::new().fg(colour))
+    }
+
+    /// If any colour is shown.
+    pub(crate) fn has_colour(self) -> bool {
+        self.depth != Depth::None
+    }
+
+    /// Text of a class. The palette is the nearest to Okabe and Ito's among the 256.
+    pub(crate) fn bound(self, bound: Bound) -> Style {
+        match bound {
+            Bound::Window => self.coloured(Color::Yellow, 208).add_modifier(Modifier::BOLD),
+            Bound::Loss => self.coloured(Color::Magenta, 175).add_modifier(Modifier::BOLD),
+            Bound::Host => self.coloured(Color::LightRed, 220).add_modifier(Modifier::BOLD),
+            Bound::Bandwidth => self.coloured(Color::LightBlue, 74),
+            Bound::App => self.coloured(Color::Cyan, 36),
+            Bound::Unknown => self.coloured(Color::Gray, 250),
+            Bound::None => self.dim(),
+        }
+    }
+
+    /// Ground of a class in a stacked bar, with text that can be read on it.
+    pub(crate) fn bound_ground(self, bound: Bound) -> Style {
+        self.ground(self.bound(bound).fg.unwrap_or(Color::DarkGray))
+    }
+
+    /// Ground in `colour`.
+    fn ground(self, colour: Color) -> Style {
+        if self.has_colour() {
+            Style::new().fg(Color::Black).bg(colour)
+        } else {
+            Style::new()
+        }
+    }
+
+    /// Ground of a state of the time budget.
+    pub(crate) fn budget_ground(self, state: usize) -> Style {
+        const STATES: [(Color, u8); 6] = [
+            (Color::DarkGray, 242),
+            (Color::Cyan, 36),
+            (Color::Yellow, 208),
+            (Color::LightRed, 220),
+            (Color::Magenta, 175),
+            (Color::LightBlue, 74),
+        ];
+        let (sixteen, full) = STATES[state % STATES.len()];
+        self.pick(sixteen, full)
+            .map_or_else(Style::new, |colour| self.ground(colour))
+    }
+
+    /// What matters less.
+    pub(crate) fn dim(self) -> Style {
+        match self.depth {
+            Depth::None => Style::new().add_modifier(Modifier::DIM),
+            Depth::Sixteen => Style::new().fg(Color::DarkGray),
+            Depth::Full => Style::new().fg(Color::Indexed(245)),
+        }
+    }
+
+    /// Names of sections and columns.
+    pub(crate) fn title(self) -> Style {
+        Style::new().add_modifier(Modifier::BOLD)
+    }
+
+    /// The line of column names.
+    pub(crate) fn head(self) -> Style {
+        Style::new().add_modifier(Modifier::BOLD | Modifier::UNDERLINED)
+    }
+
+    /// The selected row.
+    pub(crate) fn selected(self) -> Style {
+        Style::new().add_modifier(Modifier::REVERSED)
+    }
+
+    /// What must not be overlooked.
+    pub(crate) fn alarm(self) -> Style {
+        match self.depth {
+            Depth::None => Style::new().add_modifier(Modifier::BOLD | Modifier::REVERSED),
+            Depth::Sixteen => Style::new()
+                .fg(Color::Black)
+                .bg(Color::LightRed)
+                .add_modifier(Modifier::BOLD),
+            Depth::Full => Style::new()
+                .fg(Color::Black)
+                .bg(Color::Indexed(209))
+                .add_modifier(Modifier::BOLD),
+        }
+    }
+
+    /// A fault in what the reader wrote.
+    pub(crate) fn alarm_text(self) -> Style {
+        self.coloured(Color::LightRed, 209).add_modifier(Modifier::BOLD)
+    }
+
+    /// What should be known.
+    pub(crate) fn notice(self) -> Style {
+        self.coloured(Color::Yellow, 220)
+    }
+
+    /// A key in a hint.
+    pub(crate) fn key(self) -> Style {
+        self.coloured(Color::Cyan, 74).add_modifier(Modifier::BOLD)
+    }
+
+    /// Bars and lines of charts.
+    pub(crate) fn chart(self) -> Style {
+        self.coloured(Color::Cyan, 74)
+    }
+
+    /// A sign, or its ASCII stand-in.
+    pub(crate) fn sign(self, sign: Sign) -> &'static str {
+        let (unicode, ascii) = match sign {
+            Sign::Ellipsis => ("…", "~"),
+            Sign::Times => ("×", "x"),
+            Sign::Marker => ("▶", ">"),
+            Sign::Down => ("▼", "v"),
+            Sign::Up => ("▲", "^"),
+            Sign::Full => ("█", "#"),
+            Sign::Rail => ("│", "|"),
+            Sign::Dot => ("·", "-"),
+            Sign::Rule => ("─", "-"),
+        };
+        if self.ascii { ascii } else { unicode }
+    }
+
+    /// Steps of a sparkline from low to high.
+    pub(crate) fn steps(self) -> &'static [char] {
+        if self.ascii {
+            &['_', '.', '-', '=', '+', '*', '#']
+        } else {
+            &['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█']
+        }
+    }
+}
+
+/// Signs outside ASCII.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Sign {
+    Ellipsis,
+    Times,
+    Marker,
+    Down,
+    Up,
+    Full,
+    Rail,
+    Dot,
+    Rule,
+}
+
+/// The letter of a class: what its colour says.
+pub(crate) fn letter(bound: Bound) -> char {
+    match bound {
+        Bound::Window => 'W',
+        Bound::Loss => 'L',
+        Bound::Bandwidth => 'B',
+        Bound::Host => 'H',
+        Bound::App => 'A',
+        Bound::Unknown => '?',
+        Bound::None => '.',
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn theme(mode: ColourMode, vars: &[(&str, &str)]) -> Theme {
+        Theme::new(mode, false, |name| {
+            vars.iter()
+                .find(|(var, _)| *var == name)
+                .map(|(_, value)| (*value).to_owned())
+        })
+    }
+
+    #[test]
+    fn the_environment_decides_when_nobody_else_does() {
+        assert_eq!(
+            theme(ColourMode::Auto, &[("TERM", "xterm-256color")]).depth,
+            Depth::Full
+        );
+        assert_eq!(
+            theme(ColourMode::Auto, &[("TERM", "xterm")]).depth,
+            Depth::Sixteen
+        );
+        assert_eq!(
+            theme(ColourMode::Auto, &[("TERM", "xterm"), ("NO_COLOR", "1")]).depth,
+            Depth::None
+        );
+        assert_eq!(
+            theme(ColourMode::Auto, &[("TERM", "xterm"), ("NO_COLOR", "")]).depth,
+            Depth::Sixteen
+        );
+        assert_eq!(theme(ColourMode::Full, &[("NO_COLOR", "1")]).depth, Depth::Full);
+        assert!(theme(ColourMode::Auto, &[("LANG", "C")]).ascii);
+        assert!(!theme(ColourMode::Auto, &[("LANG", "C.UTF-8")]).ascii);
+        assert!(!theme(ColourMode::Auto, &[]).ascii);
+    }
+}

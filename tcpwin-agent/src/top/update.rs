@@ -1,0 +1,359 @@
+//! The only place where the state changes. No clock, no terminal.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
+use ratatui::layout::Position;
+
+use super::action::{Action, Effect, Motion};
+use super::column::Column;
+use super::filter::Filter;
+use super::keys::{self, Mode};
+use super::order::{self, Sort};
+use super::prompt::{Edit, Prompt};
+use super::screen;
+use super::state::{Behind, FeedState, Identity, Opened, State, View};
+use crate::snapshot::Snapshot;
+
+/// Intervals that `+` and `-` step through, milliseconds.
+const INTERVALS_MS: [u64; 9] = [100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000];
+/// Rows that one notch of the wheel moves.
+const NOTCH: usize = 3;
+
+/// What a key means now.
+pub(crate) fn key_action(state: &State, key: KeyEvent) -> Action {
+    let mode = match state.view {
+        _ if state.prompt.is_some() => Mode::Prompt,
+        View::Overview => Mode::Overview,
+        View::Detail => Mode::Detail,
+        View::Help(_) => Mode::Help,
+    };
+    keys::action(mode, state.prefix.as_deref(), key)
+}
+
+/// What the mouse means.
+pub(crate) fn mouse_action(mouse: MouseEvent) -> Action {
+    match mouse.kind {
+        MouseEventKind::ScrollUp => Action::Move(Motion::WheelUp),
+        MouseEventKind::ScrollDown => Action::Move(Motion::WheelDown),
+        MouseEventKind::Down(MouseButton::Left) => Action::Click(mouse.column, mouse.row),
+        _ => Action::Nothing,
+    }
+}
+
+/// Takes `action` in.
+pub(crate) fn update(state: &mut State, action: Action) -> Effect {
+    if let Action::Prefix(key) = action {
+        state.prefix = Some(key);
+        return Effect::None;
+    }
+    let data = matches!(
+        action,
+        Action::Snapshot(_) | Action::FeedLost(_) | Action::Resize(..)
+    );
+    let mut effect = Effect::Draw;
+    if !data {
+        state.prefix = None;
+        if state.message.take().is_none() && matches!(action, Action::Nothing) {
+            effect = Effect::None;
+        }
+    }
+    match action {
+        Action::Snapshot(snapshot) => take(state, snapshot),
+        Action::FeedLost(cause) => {
+            let tries = if let FeedState::Lost { tries, .. } = state.feed {
+                tries.saturating_add(1)
+            } else {
+                1
+            };
+            state.feed = FeedState::Lost { cause, tries };
+            state.show_cursor();
+        }
+        Action::Resize(width, height) => {
+            state.size.width = width;
+            state.size.height = height;
+            state.show_cursor();
+            scroll_to(state, usize::from(state.scroll));
+        }
+        Action::Move(motion) if state.view == View::Overview => move_rows(state, motion),
+        Action::Move(motion) => move_lines(state, motion),
+        Action::Click(x, y) => click(state, Position { x, y }),
+        Action::Open => open(state),
+        Action::Back => back(state),
+        Action::Help => help(state),
+        Action::SortNext => sort(state, state.sort.next()),
+        Action::SortLeft => sort_beside(state, -1),
+        Action::SortRight => sort_beside(state, 1),
+        Action::SortInvert => sort(
+            state,
+            Sort {
+                inverted: !state.sort.inverted,
+                ..state.sort
+            },
+        ),
+        Action::FilterStart => {
+            state.view = View::Overview;
+            state.prompt = Some(Prompt::new(state.filter.clone()));
+            state.show_cursor();
+        }
+        Action::FilterEdit(edit) => edit_filter(state, edit),
+        Action::FilterAccept => {
+            if state.prompt.as_ref().is_some_and(|prompt| prompt.error.is_none()) {
+                state.prompt = None;
+                state.show_cursor();
+            }
+        }
+        Action::FilterCancel => {
+            if let Some(prompt) = state.prompt.take() {
+                filter(state, prompt.before);
+            }
+        }
+        Action::FilterClear => filter(state, Filter::default()),
+        Action::SickOnly => {
+            state.sick_only = !state.sick_only;
+            state.rearrange();
+        }
+        Action::Freeze => {
+            state.frozen = !state.frozen;
+            if let Some(snapshot) = state.kept_back.take() {
+                show(state, snapshot);
+            }
+        }
+        Action::Slower => return interval(state, |now| INTERVALS_MS.into_iter().find(|ms| *ms > now)),
+        Action::Faster => return interval(state, |now| INTERVALS_MS.into_iter().rev().find(|ms| *ms < now)),
+        Action::Copy => return copy(state),
+        Action::Mouse => {
+            state.mouse = !state.mouse;
+            let now = if state.mouse {
+                "the mouse is tcpwin's"
+            } else {
+                "the mouse is the terminal's: select and copy"
+            };
+            state.message = Some(now.to_owned());
+            return Effect::Mouse;
+        }
+        Action::Redraw => return Effect::Redraw,
+        Action::Suspend => return Effect::Suspend,
+        Action::Quit => return Effect::Quit,
+        Action::Prefix(_) | Action::Nothing => return effect,
+    }
+    effect
+}
+
+/// A snapshot from the feed.
+fn take(state: &mut State, snapshot: Arc<Snapshot>) {
+    let before = state.kept_back.as_ref().or(state.snapshot.as_ref());
+    let repeated =
+        before.is_some_and(|before| before.tick == snapshot.tick && before.at_ns == snapshot.at_ns);
+    let was_lost = !matches!(state.feed, FeedState::Live);
+    state.feed = FeedState::Live;
+    if repeated {
+        // The screen asks more often than the agent ticks.
+        if was_lost {
+            state.show_cursor();
+        }
+        return;
+    }
+    state.pulse.push(before.map(|before| &**before), &snapshot);
+    if state.frozen && state.snapshot.is_some() {
+        state.history.push(&snapshot, std::iter::empty());
+        state.kept_back = Some(snapshot);
+    } else {
+        show(state, snapshot);
+    }
+}
+
+/// Puts a snapshot on the screen.
+fn show(state: &mut State, snapshot: Arc<Snapshot>) {
+    state.widest = order::widest(&snapshot);
+    state.snapshot = Some(Arc::clone(&snapshot));
+    state.rearrange();
+    let rows = state
+        .rows
+        .iter()
+        .filter_map(|index| snapshot.connections.get(*index as usize));
+    state
+        .history
+        .push(&snapshot, rows.map(|connection| &**connection));
+    if let Some(opened) = &mut state.opened {
+        let identity = Identity::of(&opened.connection);
+        match snapshot
+            .connections
+            .iter()
+            .find(|connection| identity.is(connection))
+        {
+            Some(connection) => {
+                *opened = Opened {
+                    connection: Arc::clone(connection),
+                    closed: false,
+                }
+            }
+            None => opened.closed = true,
+        }
+    }
+    scroll_to(state, usize::from(state.scroll));
+}
+
+fn move_rows(state: &mut State, motion: Motion) {
+    let page = state.page_rows();
+    let row = state.cursor;
+    state.select(match motion {
+        Motion::Up => row.saturating_sub(1),
+        Motion::Down => row + 1,
+        Motion::PageUp => row.saturating_sub(page),
+        Motion::PageDown => row + page,
+        Motion::HalfUp => row.saturating_sub(page / 2),
+        Motion::HalfDown => row + page / 2,
+        Motion::First => 0,
+        Motion::Last => usize::MAX,
+        Motion::WheelUp => row.saturating_sub(NOTCH),
+        Motion::WheelDown => row + NOTCH,
+    });
+}
+
+fn move_lines(state: &mut State, motion: Motion) {
+    let page = usize::from(state.page().body.height).max(1);
+    let line = usize::from(state.scroll);
+    let line = match motion {
+        Motion::Up => line.saturating_sub(1),
+        Motion::Down => line + 1,
+        Motion::PageUp => line.saturating_sub(page),
+        Motion::PageDown => line + page,
+        Motion::HalfUp => line.saturating_sub(page / 2),
+        Motion::HalfDown => line + page / 2,
+        Motion::First => 0,
+        Motion::Last => usize::MAX,
+        Motion::WheelUp => line.saturating_sub(NOTCH),
+        Motion::WheelDown => line + NOTCH,
+    };
+    scroll_to(state, line);
+}
+
+/// Scrolls detail or help, never past its end.
+fn scroll_to(state: &mut State, line: usize) {
+    let last = screen::lines(state).saturating_sub(usize::from(state.page().body.height));
+    state.scroll = u16::try_from(line.min(last)).unwrap_or(u16::MAX);
+}
+
+fn click(state: &mut State, at: Position) {
+    if state.view != View::Overview || state.prompt.is_some() {
+        return;
+    }
+    let regions = state.overview();
+    if regions.head.contains(at) {
+        let column = state
+            .columns()
+            .into_iter()
+            .find(|place| (place.x..place.x + place.width).contains(&at.x));
+        if let Some(place) = column {
+            sort(state, state.sort.by(place.column));
+        }
+    } else if regions.rows.contains(at) {
+        let row = state.offset + usize::from(at.y - regions.rows.y);
+        if row < state.rows.len() {
+            let again = row == state.cursor;
+            state.select(row);
+            if again {
+                open(state);
+            }
+        }
+    }
+}
+
+fn open(state: &mut State) {
+    let Some(connection) = state.row(state.cursor).map(Arc::clone) else {
+        return;
+    };
+    let tick = state.snapshot.as_ref().map_or(0, |snapshot| snapshot.tick);
+    state.history.follow(&connection, tick);
+    state.opened = Some(Opened {
+        connection,
+        closed: false,
+    });
+    state.view = View::Detail;
+    state.scroll = 0;
+}
+
+fn back(state: &mut State) {
+    state.view = match state.view {
+        View::Help(Behind::Detail) => View::Detail,
+        _ => View::Overview,
+    };
+    if state.view == View::Overview {
+        state.opened = None;
+    }
+    state.scroll = 0;
+    state.show_cursor();
+}
+
+fn help(state: &mut State) {
+    state.view = match state.view {
+        View::Help(_) => return back(state),
+        View::Overview => View::Help(Behind::Overview),
+        View::Detail => View::Help(Behind::Detail),
+    };
+    state.scroll = 0;
+}
+
+fn sort(state: &mut State, sort: Sort) {
+    state.sort = sort;
+    state.rearrange();
+}
+
+/// Sorts by the column on the screen `step` to the right of the one sorted by.
+fn sort_beside(state: &mut State, step: isize) {
+    let shown: Vec<Column> = state.columns().iter().map(|place| place.column).collect();
+    let at = shown
+        .iter()
+        .position(|column| *column == state.sort.column)
+        .unwrap_or(0);
+    let to = at.saturating_add_signed(step).min(shown.len().saturating_sub(1));
+    if let Some(column) = shown.get(to).filter(|column| **column != state.sort.column) {
+        sort(
+            state,
+            Sort {
+                column: *column,
+                inverted: false,
+            },
+        );
+    }
+}
+
+fn edit_filter(state: &mut State, edit: Edit) {
+    let parsed = state.prompt.as_mut().and_then(|prompt| prompt.edit(edit));
+    // While the text is wrong the last right one stays in force.
+    if let Some(parsed) = parsed {
+        filter(state, parsed);
+    }
+}
+
+fn filter(state: &mut State, filter: Filter) {
+    if state.filter == filter {
+        state.show_cursor();
+        return;
+    }
+    state.filter = filter;
+    state.rearrange();
+}
+
+fn interval(state: &mut State, next: impl Fn(u64) -> Option<u64>) -> Effect {
+    let now = u64::try_from(state.interval.as_millis()).unwrap_or(u64::MAX);
+    let Some(ms) = next(now) else { return Effect::None };
+    state.interval = Duration::from_millis(ms);
+    Effect::Interval
+}
+
+fn copy(state: &mut State) -> Effect {
+    let remedy = state
+        .opened
+        .as_ref()
+        .and_then(|opened| opened.connection.remedies.first());
+    let Some(remedy) = remedy else {
+        state.message = Some("there is no remedy to copy".to_owned());
+        return Effect::Draw;
+    };
+    let text = super::text::clean(&remedy.change, false).into_owned();
+    state.message = Some(format!("to the clipboard, where the terminal allows it: {text}"));
+    Effect::Copy(text)
+}

@@ -1,0 +1,10 @@
+//! One file a hook.
+
+mod cong_state;
+mod probe;
+mod recv;
+mod reset;
+mod retransmit;
+mod seed;
+mod send;
+mod set_state;

@@ -1,0 +1,59 @@
+//! ACKs, data and cwnd changes: `tp_btf/tcp_probe(sk, skb)`, each inbound segment in ESTABLISHED, before tcp_ack.
+
+use aya_ebpf::{macros::btf_tracepoint, programs::BtfTracePointContext};
+use tcpwin_common::{BUDGET_APP, BUDGET_IDLE, BUDGET_SNDBUF};
+
+use crate::{
+    account::{self, before},
+    slot,
+    socket::{Segment, Socket},
+};
+
+#[btf_tracepoint(function = "tcp_probe")]
+fn probe(ctx: BtfTracePointContext) -> i32 {
+    let sk: *const u8 = ctx.arg(0);
+    let skb: *const u8 = ctx.arg(1);
+    let Some(slot) = slot::find(sk) else { return 0 };
+    let Some(socket) = Socket::from_sock(sk) else {
+        return 0;
+    };
+    let now = slot::now();
+    let sequence = socket.sequence();
+    let blocked = socket.writer_blocked();
+
+    // Up to now: what the socket shows held since the last event.
+    let held = account::state(socket, sequence, blocked);
+    let outstanding = sequence.snd_nxt.wrapping_sub(sequence.snd_una);
+    let span = account::credit(slot, held, outstanding, now);
+    if sequence.write_seq != sequence.snd_nxt && socket.snd_wnd() < socket.mss() {
+        slot.counters.zero_window_ns += span;
+    }
+
+    // From now: what this segment will change.
+    let segment = Segment::from_skb(skb);
+    let mut acked = 0;
+    if before(sequence.snd_una, segment.ack_seq) && !before(sequence.snd_nxt, segment.ack_seq) {
+        acked = segment.ack_seq.wrapping_sub(sequence.snd_una);
+    }
+    slot.counters.bytes_acked = socket.bytes_acked() + u64::from(acked);
+    slot.outstanding = outstanding.wrapping_sub(acked);
+    slot.budget_state = if slot.outstanding == 0 && sequence.write_seq == sequence.snd_nxt {
+        BUDGET_IDLE
+    } else if held == BUDGET_SNDBUF && !blocked {
+        BUDGET_APP
+    } else {
+        held
+    } as u32;
+    let rcv_nxt = socket.rcv_nxt();
+    let mut received = socket.bytes_received();
+    if before(rcv_nxt, segment.end_seq) {
+        slot.last_data_ns = now;
+        if !before(rcv_nxt, segment.seq) {
+            received += u64::from(segment.end_seq.wrapping_sub(rcv_nxt));
+        }
+    }
+    slot.counters.bytes_received = received;
+    slot.counters.segments_in += 1;
+    account::copy_gauges(slot, socket, sequence, blocked, now);
+    0
+}

@@ -1,0 +1,42 @@
+//! All sockets of a network namespace: `iter/tcp`. Gives a slot to those that were there before the probes, and brings the
+//! copies of those that went quiet up to date.
+
+use tcpwin_common::ORIGIN_SEEDED;
+
+use crate::{account, slot, socket::Socket};
+
+const TCP_SYN_SENT: u8 = 2;
+const TCP_TIME_WAIT: u8 = 6;
+const TCP_CLOSE: u8 = 7;
+const TCP_LISTEN: u8 = 10;
+const TCP_NEW_SYN_RECV: u8 = 12;
+
+/// `struct bpf_iter__tcp { struct bpf_iter_meta *meta; struct sock_common *sk_common; uid_t uid; }`, each in eight bytes.
+#[unsafe(no_mangle)]
+#[unsafe(link_section = "iter/tcp")]
+fn seed(ctx: *const *const u8) -> i32 {
+    // SAFETY: the context of the iterator, checked by the verifier.
+    let sk = unsafe { *ctx.add(1) };
+    // TIME_WAIT and request sockets are no full sockets: `from_sock` gives none.
+    let Some(socket) = Socket::from_sock(sk) else {
+        return 0;
+    };
+    let state = socket.state();
+    if let Some(slot) = slot::find(sk) {
+        if slot.last_ns > slot.gauges_ns || slot.last_data_ns > slot.gauges_ns {
+            let now = slot::now();
+            account::credit(slot, slot.budget_state as usize, slot.outstanding, now);
+            account::refresh(slot, socket, now);
+        }
+        return 0;
+    }
+    if matches!(
+        state,
+        TCP_TIME_WAIT | TCP_CLOSE | TCP_LISTEN | TCP_NEW_SYN_RECV | TCP_SYN_SENT
+    ) {
+        return 0;
+    }
+    let now = slot::now();
+    let _ = slot::take(sk, socket, ORIGIN_SEEDED, state, now);
+    0
+}

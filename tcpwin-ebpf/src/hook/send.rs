@@ -1,0 +1,85 @@
+//! Every tcp_sendmsg with its result: `tp_btf/sock_send_length(sk, ret, flags)`; where it is absent, fexit of
+//! `tcp_sendmsg(sk, msg, size)` and `tcp_sendpage(sk, page, offset, size, flags)`.
+
+use aya_ebpf::{
+    macros::{btf_tracepoint, fexit},
+    programs::{BtfTracePointContext, FExitContext},
+};
+use tcpwin_common::BUDGET_SNDBUF;
+
+use crate::{
+    account::{self, before},
+    slot,
+    socket::Socket,
+};
+
+const EAGAIN: i32 = 11;
+
+#[btf_tracepoint(function = "sock_send_length")]
+fn send_length(ctx: BtfTracePointContext) -> i32 {
+    on_send(ctx.arg(0), ctx.arg(1));
+    0
+}
+
+#[fexit(function = "tcp_sendmsg")]
+fn sendmsg(ctx: FExitContext) -> i32 {
+    on_send(ctx.arg(0), ctx.arg(3));
+    0
+}
+
+#[fexit(function = "tcp_sendpage")]
+fn sendpage(ctx: FExitContext) -> i32 {
+    on_send(ctx.arg(0), ctx.arg(5));
+    0
+}
+
+/// After the call: `ret` bytes were taken, or it is a negative errno. Never the size asked for.
+#[inline(always)]
+fn on_send(sk: *const u8, ret: i32) {
+    let Some(slot) = slot::find(sk) else { return };
+    let Some(socket) = Socket::from_sock(sk) else {
+        return;
+    };
+    if slot.identity.pid == 0 {
+        slot::set_owner(slot);
+    }
+    let now = slot::now();
+    let sequence = socket.sequence();
+    let blocked = socket.writer_blocked();
+    let was = slot.budget_state as usize;
+    account::credit(slot, was, slot.outstanding, now);
+
+    if ret > 0 {
+        let bytes = ret as u32;
+        let counters = &mut slot.counters;
+        counters.sends += 1;
+        counters.sent_bytes += u64::from(bytes);
+        if bytes > counters.send_max {
+            counters.send_max = bytes;
+        }
+        if was == BUDGET_SNDBUF {
+            counters.unblocks += 1;
+        }
+        // Prompted by the peer's word: data came after our last send, and we answer within a fraction of a round trip.
+        let written_before = sequence.write_seq.wrapping_sub(bytes);
+        let prompted = slot.last_data_ns > slot.last_send_ns
+            && now.wrapping_sub(slot.last_data_ns) < u64::from(slot.gauges.srtt_us) * 250;
+        if !before(sequence.snd_una, written_before) {
+            counters.resumes += 1;
+            if prompted {
+                counters.turns += 1;
+            }
+        } else if prompted && !before(sequence.snd_nxt, written_before) {
+            counters.turns_in_flight += 1;
+        }
+        slot.last_send_ns = now;
+    } else if ret == -EAGAIN {
+        slot.counters.send_refused += 1;
+    } else if ret < 0 {
+        slot.counters.send_failed += 1;
+    }
+
+    slot.budget_state = account::state(socket, sequence, blocked) as u32;
+    slot.outstanding = sequence.snd_nxt.wrapping_sub(sequence.snd_una);
+    account::copy_gauges(slot, socket, sequence, blocked, now);
+}

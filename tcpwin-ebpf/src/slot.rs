@@ -1,0 +1,143 @@
+//! A socket's slot: found, taken, given back.
+
+use aya_ebpf::{
+    bindings::{BPF_ANY, BPF_RB_NO_WAKEUP},
+    helpers::{
+        bpf_get_current_comm, bpf_get_current_pid_tgid, bpf_ktime_get_ns,
+        generated::bpf_get_current_cgroup_id,
+    },
+};
+use tcpwin_common::{BUDGET_IDLE, Event, Loss, RECORD_CLOSE, RECORD_OPEN, Slot};
+
+use crate::{
+    account,
+    map::{EVENTS, FREE_SLOTS, HIGH_WATER, SLOTS, SOCKETS, lost},
+    socket::Socket,
+};
+
+/// CLOCK_MONOTONIC, ns.
+#[inline(always)]
+pub fn now() -> u64 {
+    // SAFETY: always allowed.
+    unsafe { bpf_ktime_get_ns() }
+}
+
+/// The slot of a watched socket.
+#[inline(always)]
+pub fn find(sk: *const u8) -> Option<&'static mut Slot> {
+    // SAFETY: the value is a plain number; a concurrent delete at worst gives a slot that is free.
+    let index = unsafe { SOCKETS.get(sk as u64) }?;
+    at(*index)
+}
+
+/// The slot with this index.
+#[inline(always)]
+fn at(index: u32) -> Option<&'static mut Slot> {
+    let slot = SLOTS.get_ptr_mut(index)?;
+    // SAFETY: an element of the array, which lives as long as the program. Hooks of one socket mostly exclude each other by
+    // the socket's lock; where they do not (the return of a send), fields are single words and a lost update costs one event.
+    Some(unsafe { &mut *slot })
+}
+
+/// Takes a slot for a socket that has none and fills in what is known. Counts why if it cannot.
+#[inline(always)]
+pub fn take(sk: *const u8, socket: Socket, origin: u8, state: u8, now: u64) -> Option<&'static mut Slot> {
+    let Ok(Some(index)) = FREE_SLOTS.pop() else {
+        lost(Loss::NoSlot);
+        return None;
+    };
+    let Some(slot) = at(index) else {
+        lost(Loss::NoSlot);
+        return None;
+    };
+    if SOCKETS.insert(sk as u64, index, u64::from(BPF_ANY)).is_err() {
+        lost(Loss::MapFull);
+        let _ = FREE_SLOTS.push(index, 0);
+        return None;
+    }
+    if let Some(high) = HIGH_WATER.get_ptr_mut(0) {
+        // SAFETY: an element of this CPU.
+        unsafe {
+            if *high <= index {
+                *high = index + 1;
+            }
+        }
+    }
+    *slot = Slot::EMPTY;
+    slot.index = index;
+    slot.opened_ns = now;
+    slot.last_ns = now;
+    slot.budget_state = BUDGET_IDLE as u32;
+    slot.identity.origin = origin;
+    slot.identity.state = state;
+    socket.copy_identity(&mut slot.identity);
+    account::refresh(slot, socket, now);
+    slot.cookie = socket.cookie(sk);
+    Some(slot)
+}
+
+/// Writes down whose the socket is. Only where the current task is the owner: calls of the program, not softirqs.
+#[inline(always)]
+pub fn set_owner(slot: &mut Slot) {
+    slot.identity.pid = (bpf_get_current_pid_tgid() >> 32) as u32;
+    if let Ok(comm) = bpf_get_current_comm() {
+        slot.identity.comm = comm;
+    }
+    // SAFETY: always allowed.
+    slot.identity.cgroup = unsafe { bpf_get_current_cgroup_id() };
+}
+
+/// Tells the agent that the socket opened.
+#[inline(always)]
+pub fn announce(slot: &Slot, now: u64) {
+    let event = Event {
+        record: RECORD_OPEN,
+        at_ns: now,
+        ..event_of(slot)
+    };
+    send(&event);
+}
+
+/// An event of this socket, to be filled in.
+#[inline(always)]
+pub fn event_of(slot: &Slot) -> Event {
+    Event {
+        record: 0,
+        index: slot.index,
+        cookie: slot.cookie,
+        at_ns: 0,
+        netns: slot.identity.netns,
+        a: 0,
+        b: 0,
+        c: 0,
+    }
+}
+
+/// Puts an event in the ring, or counts it as lost.
+#[inline(always)]
+pub fn send(event: &Event) {
+    if EVENTS
+        .output::<Event>(event, u64::from(BPF_RB_NO_WAKEUP))
+        .is_err()
+    {
+        lost(Loss::RingFull);
+    }
+}
+
+/// Sends the final totals and gives the slot back.
+#[inline(always)]
+pub fn release(sk: *const u8, slot: &mut Slot) {
+    slot.record = RECORD_CLOSE;
+    if EVENTS
+        .output::<Slot>(&*slot, u64::from(BPF_RB_NO_WAKEUP))
+        .is_err()
+    {
+        lost(Loss::RingFull);
+    }
+    let index = slot.index;
+    slot.cookie = 0;
+    let _ = SOCKETS.remove(sk as u64);
+    if FREE_SLOTS.push(index, 0).is_err() {
+        lost(Loss::NoSlot);
+    }
+}
