@@ -54,6 +54,7 @@ pub struct Reload {
 /// # Errors
 /// When the thread cannot be started.
 pub fn start_pipeline(opened: Opened, config: &Config) -> anyhow::Result<Running> {
+    usage::give_back_memory();
     Pipeline::new(opened.source, opened.reason, config, Box::new(kernel_clock))
         .spawn()
         .context("cannot start the pipeline's thread")

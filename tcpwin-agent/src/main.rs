@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context as _, anyhow};
 use clap::Parser as _;
 
-use tcpwin_agent::attach::Attached;
+use tcpwin_agent::attach::{AttachError, Attached};
 use tcpwin_agent::cli::{AgentArgs, Cli, Command, ConnectArgs, Exit, TopArgs, TraceArgs, WatchArgs};
 use tcpwin_agent::config::{Config, Log, LogFormat, LogLevel};
 use tcpwin_agent::daemon::{self, Hangup, OpenError, Opened, Reload, Resources, Running};
@@ -156,7 +156,10 @@ fn trace(arguments: &TraceArgs) -> Outcome {
 /// The agent that was asked for, or the one that runs at the default address.
 fn attach(connect: &ConnectArgs, watch: &WatchArgs) -> Result<Option<Attached>, Failure> {
     match &connect.connect {
-        Some(url) => Ok(Some(Attached::connect(url)?)),
+        Some(url) => Attached::connect(url).map(Some).map_err(|error| {
+            let wrong = matches!(error, AttachError::Url { .. });
+            failure(if wrong { Exit::Usage } else { Exit::Runtime }, error)
+        }),
         None if connect.may_attach(watch) => Ok(Attached::find()),
         None => Ok(None),
     }

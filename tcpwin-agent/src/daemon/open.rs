@@ -34,19 +34,21 @@ pub fn open_source(choice: SourceChoice, config: &Config) -> Result<Opened, Open
     match choice {
         SourceChoice::Ebpf => open_ebpf(config)
             .map(best)
-            .map_err(|cause| refused(format!("--source ebpf: {cause}"))),
+            .map_err(|cause| refused(format!("--source ebpf: {}", whole(&cause)))),
         SourceChoice::SockDiag => open_sock_diag()
             .map(best)
-            .map_err(|cause| refused(format!("--source sock_diag: {cause}"))),
+            .map_err(|cause| refused(format!("--source sock_diag: {}", whole(&cause)))),
         SourceChoice::Auto => match open_ebpf(config) {
             Ok(source) => Ok(best(source)),
             Err(ebpf) => match open_sock_diag() {
                 Ok(source) => Ok(Opened {
                     source,
-                    reason: Some(format!("kernel probes: {ebpf}")),
+                    reason: Some(format!("kernel probes: {}", whole(&ebpf))),
                 }),
                 Err(sock_diag) => Err(refused(format!(
-                    "no source of socket data works here: kernel probes: {ebpf}; sock_diag: {sock_diag}"
+                    "no source of socket data works here: kernel probes: {}; sock_diag: {}",
+                    whole(&ebpf),
+                    whole(&sock_diag)
                 ))),
             },
         },
@@ -67,6 +69,20 @@ fn open_ebpf(config: &Config) -> Result<Box<dyn Source>, LoadError> {
 
 fn open_sock_diag() -> Result<Box<dyn Source>, SourceError> {
     Ok(Box::new(SockDiag::new()?))
+}
+
+/// The whole error with its causes, each said once.
+fn whole(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let next = error.to_string();
+        if !text.contains(&next) {
+            text = format!("{text}: {next}");
+        }
+        cause = error.source();
+    }
+    text
 }
 
 /// Without root it is the privilege that is missing, as far as can be told here.
