@@ -167,7 +167,7 @@ impl TopArgs {
     pub fn options(&self) -> top::Options {
         let screen = &self.screen;
         top::Options {
-            interval: self.watch.interval.unwrap_or_default().duration(),
+            interval: self.watch.interval(),
             colour: match screen.color {
                 None | Some(Color::Auto) => ColourMode::Auto,
                 Some(Color::Never) => ColourMode::Never,
@@ -208,6 +208,12 @@ fn parse_duration(text: &str) -> Result<Duration, String> {
 }
 
 impl WatchArgs {
+    /// The interval asked for, or its default.
+    #[must_use]
+    pub fn interval(&self) -> Duration {
+        self.interval.unwrap_or_default().duration()
+    }
+
     /// As settings.
     #[must_use]
     pub fn overrides(&self) -> Overrides {

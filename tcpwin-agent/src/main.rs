@@ -103,8 +103,9 @@ fn top(arguments: &TopArgs) -> Outcome {
     }
     // Nothing is logged: lines would tear the screen. What matters is in its header.
     let pipeline = own_pipeline(&arguments.watch)?;
-    top::run(Box::new(pipeline.handle()), options)?;
+    let shown = top::run(Box::new(pipeline.handle()), options);
     pipeline.stop()?;
+    shown?;
     Ok(Exit::Done)
 }
 

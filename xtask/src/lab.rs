@@ -1,10 +1,151 @@
-//! Stand-in until the lab is merged.
+//! The native lab: two hosts in network namespaces, a path between them, flows whose limiting factor is known by
+//! construction, and the real agent judged against that truth.
+//!
+//! Other suites build on its parts: [`net::Net`] makes the hosts and the path, [`net::Net::spawn_flow`] the traffic,
+//! [`agent::Agent`] runs the real program. `check` shows how.
+
+pub mod agent;
+mod check;
+mod cleanup;
+mod clock;
+pub mod flow;
+pub mod net;
+pub mod netns;
+pub mod relay;
+mod report;
+mod run;
+mod scenario;
+mod shell;
+mod suite;
+mod truth;
+mod tun;
+mod verdict;
+
+use std::path::PathBuf;
+use std::{env, fs};
+
+use anyhow::{Context, Result, bail};
+
+use agent::Agent;
+use report::Report;
+use scenario::Scenario;
 
 /// Arguments of `cargo xtask lab`.
-#[derive(clap::Args)]
-pub struct LabArgs {}
+#[derive(Clone, Debug, clap::Args)]
+pub struct LabArgs {
+    /// Scenarios to run, or `all`; none: list them
+    names: Vec<String>,
+    /// Where the agent's observations come from
+    #[arg(long, value_name = "SOURCE", default_value = "ebpf")]
+    source: String,
+    /// The tcpwin to judge [default: the one beside this program]
+    #[arg(long, value_name = "FILE")]
+    tcpwin: Option<PathBuf>,
+    /// Run without an agent: only the flows, and the truth beside `ss -tinm` of both hosts
+    #[arg(long)]
+    no_agent: bool,
+    /// Scenarios at the same time
+    #[arg(long, value_name = "COUNT", default_value_t = 1)]
+    jobs: usize,
+    /// Write the report to a file
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// Keep what the agent said each second, one file a scenario
+    #[arg(long, value_name = "DIR")]
+    keep_samples: Option<PathBuf>,
+    /// Open a shell beside the running flows of one scenario instead of judging them
+    #[arg(long, conflicts_with_all = ["json", "keep_samples", "no_agent"])]
+    shell: bool,
+    /// Check the lab itself: its path, its system calls, many connections at once and one after another
+    #[arg(long, conflicts_with_all = ["names", "json", "keep_samples", "shell"])]
+    check: bool,
+    /// Play one side of a flow (the lab starts itself with this)
+    #[arg(long, hide = true)]
+    worker: Option<String>,
+}
 
-/// Runs a scenario.
-pub fn run(_args: LabArgs) -> anyhow::Result<()> {
-    anyhow::bail!("the lab is not built yet")
+/// Runs the lab.
+pub fn run(args: LabArgs) -> Result<()> {
+    if let Some(spec) = &args.worker {
+        return flow::run_worker(spec);
+    }
+    cleanup::sweep();
+    if args.check {
+        return check::run();
+    }
+    if args.names.is_empty() {
+        for (name, why) in scenario::list() {
+            println!("{name:<26} {why}");
+        }
+        return Ok(());
+    }
+    let names: Vec<&str> = match args.names.as_slice() {
+        [all] if all == "all" => scenario::list().map(|(name, _)| name).collect(),
+        names => names.iter().map(String::as_str).collect(),
+    };
+    let scenarios = names
+        .into_iter()
+        .map(|name| Ok((name.to_owned(), Scenario::named(name)?)))
+        .collect::<Result<Vec<_>>>()?;
+    if args.shell {
+        return match scenarios.as_slice() {
+            [(_, scenario)] => shell::open(scenario),
+            _ => bail!("--shell takes one scenario"),
+        };
+    }
+    let agent = match args.no_agent {
+        true => None,
+        false => Some(Agent::start(&tcpwin(&args)?, &args.source)?),
+    };
+    let options = suite::Options {
+        jobs: args.jobs,
+        keep_samples: args.keep_samples.clone(),
+        with_ss: args.no_agent,
+    };
+    let reports = suite::run_all(&scenarios, agent.as_ref(), &options)?;
+    if let Some(path) = &args.json {
+        write_json(path, &args, &reports)?;
+    }
+    conclude(&reports, agent)
+}
+
+fn conclude(reports: &[Report], agent: Option<Agent>) -> Result<()> {
+    let failed = reports.iter().filter(|report| report.outcome.fails()).count();
+    println!("lab: {} passed, {failed} failed", reports.len() - failed);
+    if failed > 0 {
+        if let Some(agent) = agent {
+            eprint!("{}", agent.last_lines());
+        }
+        bail!("{failed} of {} scenarios failed", reports.len());
+    }
+    Ok(())
+}
+
+fn write_json(path: &std::path::Path, args: &LabArgs, reports: &[Report]) -> Result<()> {
+    let kernel =
+        fs::read_to_string("/proc/sys/kernel/osrelease").context("cannot read the kernel's version")?;
+    let report = serde_json::json!({
+        "kernel": kernel.trim(),
+        "source": if args.no_agent { None } else { Some(&args.source) },
+        "scenarios": reports,
+    });
+    let text = serde_json::to_string_pretty(&report).context("cannot write the report")?;
+    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
+/// The tcpwin of `--tcpwin`, or the one that was built beside this program.
+fn tcpwin(args: &LabArgs) -> Result<PathBuf> {
+    if let Some(path) = &args.tcpwin {
+        return Ok(path.clone());
+    }
+    let beside = env::current_exe()
+        .context("cannot find this program's folder")?
+        .with_file_name("tcpwin");
+    if !beside.exists() {
+        bail!(
+            "{} is not built; build it, or name another with --tcpwin, or use --no-agent",
+            beside.display()
+        );
+    }
+    Ok(beside)
 }

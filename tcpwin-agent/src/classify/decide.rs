@@ -54,9 +54,9 @@ fn decide(evidence: &Evidence<'_>) -> Verdict {
     }
     let (state, share) = evidence.dominant();
     let verdict = match state {
-        BUDGET_SNDBUF => limit::sndbuf::tell(evidence),
+        BUDGET_SNDBUF => limit::bandwidth::behind_window(evidence).or_else(|| limit::sndbuf::tell(evidence)),
         BUDGET_RWND => limit::rwnd_reader::tell(evidence)
-            .or_else(|| limit::bandwidth::queueing(evidence))
+            .or_else(|| limit::bandwidth::behind_window(evidence))
             .or_else(|| limit::rwnd_scale::tell(evidence))
             .or_else(|| limit::rwnd::tell(evidence)),
         BUDGET_PACING => limit::pacing::tell(evidence).or_else(|| path(evidence)),

@@ -36,7 +36,10 @@ pub fn open_source(choice: SourceChoice, config: &Config) -> Result<Opened, Open
             .map(best)
             .map_err(|cause| refused(format!("--source ebpf: {}", whole(&cause)))),
         SourceChoice::SockDiag => open_sock_diag()
-            .map(best)
+            .map(|source| Opened {
+                source,
+                reason: Some("asked for by --source".to_owned()),
+            })
             .map_err(|cause| refused(format!("--source sock_diag: {}", whole(&cause)))),
         SourceChoice::Auto => match open_ebpf(config) {
             Ok(source) => Ok(best(source)),

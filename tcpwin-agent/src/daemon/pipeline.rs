@@ -227,12 +227,13 @@ impl Pipeline {
         }
     }
 
+    /// The table's counts with those of the host that no connection stands for.
     fn summary(&self) -> Summary {
         let of_connections = self.table.summary();
         let of_host = self.source.host_counts();
         Summary {
-            // Those told one by one, while somebody reads, are among the host's.
-            retransmits_syn: of_connections.retransmits_syn.max(of_host.synack_retransmits),
+            // SYNs are those of connections, SYN-ACKs those of the host.
+            retransmits_syn: of_connections.retransmits_syn + of_host.synack_retransmits,
             resets_sent: of_host.resets_sent,
             resets_received: of_host.resets_received,
             ..of_connections.clone()

@@ -18,8 +18,20 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
     }
 }
 
-/// More is in flight than the path holds: lifting any window would only lengthen the queue.
-pub(in crate::classify) fn queueing(evidence: &Evidence<'_>) -> Option<Verdict> {
+/// Window ÷ path: a full window of another's making is no more than a symptom when this many BDPs are in flight already.
+const SYMPTOM: f64 = 1.5;
+
+/// A full peer's window or send buffer over a path that queues: lifting it would only lengthen the queue.
+pub(in crate::classify) fn behind_window(evidence: &Evidence<'_>) -> Option<Verdict> {
+    if evidence.inflation() < SYMPTOM {
+        None
+    } else {
+        queueing(evidence)
+    }
+}
+
+/// More is in flight than the path holds.
+fn queueing(evidence: &Evidence<'_>) -> Option<Verdict> {
     if !evidence.is_queueing() {
         return None;
     }

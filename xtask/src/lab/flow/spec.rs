@@ -1,0 +1,215 @@
+//! What a flow is: how its two programs behave and how their sockets are set.
+
+use std::net::SocketAddr;
+
+use serde::{Deserialize, Serialize};
+
+use crate::lab::net::Side;
+
+/// `[flow]` of a scenario.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FlowSpec {
+    /// Who connects; the other accepts.
+    #[serde(default = "default_connects")]
+    pub connects: Side,
+    /// Address family.
+    #[serde(default)]
+    pub family: Family,
+    /// Connections at the same time, each with the same behaviour.
+    #[serde(default = "default_count")]
+    pub count: usize,
+    /// Open, use and close one connection first, so that the kernel has metrics of the peer.
+    #[serde(default)]
+    pub warm_up: bool,
+    /// Time between two reports of each connection.
+    #[serde(default = "default_tick_ms")]
+    pub tick_ms: u64,
+    /// What the programs do.
+    pub pattern: Pattern,
+    /// The sender's socket.
+    #[serde(default)]
+    pub sender: SocketSpec,
+    /// The receiver's socket.
+    #[serde(default)]
+    pub receiver: SocketSpec,
+}
+
+impl FlowSpec {
+    /// One IPv4 connection of the sender's, with the kernel's own socket settings.
+    pub fn new(pattern: Pattern) -> Self {
+        Self {
+            connects: default_connects(),
+            family: Family::default(),
+            count: default_count(),
+            warm_up: false,
+            tick_ms: default_tick_ms(),
+            pattern,
+            sender: SocketSpec::default(),
+            receiver: SocketSpec::default(),
+        }
+    }
+}
+
+fn default_connects() -> Side {
+    Side::Sender
+}
+
+fn default_count() -> usize {
+    1
+}
+
+fn default_tick_ms() -> u64 {
+    50
+}
+
+/// Address family of a flow.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Family {
+    /// AF_INET on both sides.
+    #[default]
+    Ipv4,
+    /// AF_INET6.
+    Ipv6,
+    /// AF_INET6 sockets that carry IPv4 (`::ffff:a.b.c.d`).
+    V4Mapped,
+}
+
+/// What the two programs do.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
+pub enum Pattern {
+    /// The sender always has more to write; the receiver reads what comes.
+    Bulk {
+        /// Bytes of one write.
+        #[serde(default = "default_write_bytes")]
+        write_bytes: usize,
+        /// Ends the connection after so many; else it goes on until it is told to stop.
+        total_bytes: Option<u64>,
+        /// The system call that sends.
+        #[serde(default)]
+        method: Method,
+    },
+    /// The sender writes so much at each turn of a clock and sleeps in between.
+    Periodic {
+        /// Bytes of one write.
+        write_bytes: usize,
+        /// Period of the clock.
+        every_ms: f64,
+    },
+    /// The receiver asks, the sender answers, and so on.
+    Turns {
+        /// Bytes of a request.
+        request_bytes: usize,
+        /// Bytes of an answer.
+        answer_bytes: usize,
+        /// Time the sender takes to answer.
+        #[serde(default)]
+        think_ms: f64,
+        /// Time the receiver takes before it asks again.
+        #[serde(default)]
+        pause_ms: f64,
+    },
+    /// One byte each way, then nothing.
+    Quiet,
+    /// One connection after another: so many bytes, then the sender closes.
+    Short {
+        /// Connections one after another, on each of `count` threads.
+        connections: usize,
+        /// Bytes each carries.
+        bytes: u64,
+    },
+}
+
+fn default_write_bytes() -> usize {
+    65_536
+}
+
+/// A system call that sends.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Method {
+    /// write(2)
+    #[default]
+    Write,
+    /// writev(2), the bytes in four parts
+    Writev,
+    /// sendmmsg(2), the bytes in four messages
+    Sendmmsg,
+    /// sendfile(2) from a file
+    Sendfile,
+    /// splice(2) from a pipe
+    Splice,
+}
+
+/// How one side's socket is set and served.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SocketSpec {
+    /// SO_SNDBUF before listen or connect: the kernel doubles it and no longer tunes it.
+    pub sndbuf_bytes: Option<i32>,
+    /// SO_RCVBUF before listen or connect: the kernel doubles it and no longer tunes it.
+    pub rcvbuf_bytes: Option<i32>,
+    /// TCP_WINDOW_CLAMP before listen or connect.
+    pub window_clamp_bytes: Option<i32>,
+    /// SO_MAX_PACING_RATE in Mbit/s.
+    pub pacing_mbit: Option<f64>,
+    /// TCP_CONGESTION; cubic, whatever the host's own default is.
+    #[serde(default = "default_congestion")]
+    pub congestion: String,
+    /// TCP_NODELAY.
+    #[serde(default)]
+    pub nodelay: bool,
+    /// TCP_NOTSENT_LOWAT.
+    pub notsent_lowat_bytes: Option<i32>,
+    /// Write without blocking and wait in epoll for room.
+    #[serde(default)]
+    pub nonblocking: bool,
+    /// Read no more than so many bytes a second.
+    pub read_bytes_per_s: Option<u64>,
+}
+
+fn default_congestion() -> String {
+    "cubic".into()
+}
+
+impl Default for SocketSpec {
+    fn default() -> Self {
+        Self {
+            sndbuf_bytes: None,
+            rcvbuf_bytes: None,
+            window_clamp_bytes: None,
+            pacing_mbit: None,
+            congestion: default_congestion(),
+            nodelay: false,
+            notsent_lowat_bytes: None,
+            nonblocking: false,
+            read_bytes_per_s: None,
+        }
+    }
+}
+
+/// What a worker process is told: one side of a flow.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkerSpec {
+    /// Which side it plays.
+    pub side: Side,
+    /// Listens (at the address) or connects (to it).
+    pub listens: bool,
+    /// Where it listens or connects.
+    pub address: SocketAddr,
+    /// The flow.
+    pub flow: FlowSpec,
+}
+
+impl WorkerSpec {
+    /// This side's socket.
+    pub fn socket(&self) -> &SocketSpec {
+        match self.side {
+            Side::Sender => &self.flow.sender,
+            Side::Receiver => &self.flow.receiver,
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! One scenario from nothing to its outcome.
+
+use std::process::Stdio;
+
+use anyhow::Result;
+
+use super::clock::{now_ns, seconds_ns};
+use super::flow::FlowHandle;
+use super::net::{Net, Side};
+use super::netns::tool;
+use super::relay::LinkStats;
+use super::scenario::Scenario;
+use super::truth::Truth;
+
+/// What is done to a running flow once a second.
+pub trait Watch {
+    /// Called at each full second of the steady part.
+    fn second(&mut self, second: u32, net: &Net, flow: &FlowHandle) -> Result<()>;
+}
+
+/// What a scenario's flows did.
+pub struct Run {
+    /// Each connection over the steady part.
+    pub truths: Vec<Truth>,
+    /// The path, forward and in reverse.
+    pub path: [LinkStats; 2],
+    /// `ss -tinm` of the sender's and the receiver's host, where asked for.
+    pub ss: Option<[String; 2]>,
+}
+
+/// Runs the scenario's flows; `watch` looks on once a second in the steady part.
+pub fn run(scenario: &Scenario, watch: &mut dyn Watch, with_ss: bool) -> Result<Run> {
+    let net = Net::new(&scenario.path)?;
+    net.configure(Side::Sender, &scenario.hosts.sender)?;
+    net.configure(Side::Receiver, &scenario.hosts.receiver)?;
+    let mut flow = net.spawn_flow(&scenario.flow)?;
+    let at = |seconds: f64| flow.started_ns() + seconds_ns(seconds);
+    let steady_ns = at(scenario.expect.steady_after_s);
+    let end_ns = at(scenario.expect.seconds);
+    let mut cut_ns = scenario.path.stall_after_s.map(at);
+    let (mut second, mut second_ns) = (1, at(1.0));
+    let mut ss = None;
+    while second_ns <= end_ns {
+        if let Some(cut) = cut_ns.take_if(|cut| *cut <= second_ns) {
+            flow.listen_until(cut)?;
+            net.cut();
+        }
+        flow.listen_until(second_ns)?;
+        // A second late is a second lost, not one to be caught up with.
+        if second_ns > steady_ns && now_ns() < second_ns + seconds_ns(1.0) {
+            watch.second(second, &net, &flow)?;
+        }
+        if with_ss && ss.is_none() && second_ns >= u64::midpoint(steady_ns, end_ns) {
+            ss = Some([ss_of(&net, Side::Sender)?, ss_of(&net, Side::Receiver)?]);
+        }
+        second += 1;
+        second_ns += seconds_ns(1.0);
+    }
+    flow.listen_until(end_ns)?;
+    flow.stop()?;
+    let truths = flow
+        .connections()
+        .iter()
+        .filter_map(|connection| Truth::between(connection, steady_ns, end_ns))
+        .collect();
+    Ok(Run {
+        truths,
+        path: net.stats(),
+        ss,
+    })
+}
+
+fn ss_of(net: &Net, side: Side) -> Result<String> {
+    let output = net
+        .host(side)
+        .command(tool("ss")?)
+        .arg("-tinmH")
+        .stdin(Stdio::null())
+        .output()?;
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}

@@ -1,0 +1,147 @@
+//! Scenarios one after another, or several at a time, under one agent.
+
+use std::fs;
+use std::io::Write;
+use std::path::PathBuf;
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use anyhow::{Context, Result};
+
+use super::agent::Agent;
+use super::flow::FlowHandle;
+use super::net::{Net, Side};
+use super::report::{Outcome, Report};
+use super::run::{Run, Watch, run};
+use super::scenario::Scenario;
+use super::verdict::{Sample, judge};
+
+/// What a suite does beside running its scenarios.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// Scenarios at the same time.
+    pub jobs: usize,
+    /// Keep every sample in this directory, one file a scenario.
+    pub keep_samples: Option<PathBuf>,
+    /// Show `ss -tinm` of both hosts.
+    pub with_ss: bool,
+}
+
+/// Runs the scenarios and judges the agent, if there is one; prints each outcome as it comes.
+pub fn run_all(
+    scenarios: &[(String, Scenario)],
+    agent: Option<&Agent>,
+    options: &Options,
+) -> Result<Vec<Report>> {
+    if let Some(dir) = &options.keep_samples {
+        fs::create_dir_all(dir).with_context(|| format!("cannot create {}", dir.display()))?;
+    }
+    let waiting = Mutex::new(scenarios.iter());
+    let reports = Mutex::new(Vec::new());
+    let work = || {
+        loop {
+            let Some((name, scenario)) = waiting.lock().unwrap_or_else(PoisonError::into_inner).next() else {
+                return;
+            };
+            let report = run_one(name, scenario, agent, options)
+                .unwrap_or_else(|error| Report::broken(name, scenario, &error));
+            let mut reports = reports.lock().unwrap_or_else(PoisonError::into_inner);
+            // Whole, while the list is held: lines of two scenarios do not mix.
+            let _ = write!(std::io::stdout().lock(), "{report}");
+            reports.push(report);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..options.jobs.clamp(1, scenarios.len().max(1)) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let mut reports = reports.into_inner().unwrap_or_else(PoisonError::into_inner);
+    reports.sort_by_key(|report| scenarios.iter().position(|(name, _)| *name == report.name));
+    Ok(reports)
+}
+
+fn run_one(name: &str, scenario: &Scenario, agent: Option<&Agent>, options: &Options) -> Result<Report> {
+    let mut sampler = Sampler {
+        agent,
+        samples: Vec::new(),
+        receivers: Vec::new(),
+        second: 0,
+    };
+    let run = run(scenario, &mut sampler, options.with_ss)?;
+    if let Some(dir) = &options.keep_samples {
+        sampler.keep(&dir.join(format!("{name}.jsonl")))?;
+    }
+    let judgements = match agent {
+        Some(_) if scenario.expect.bound.is_some() => judged(scenario, &run, &sampler),
+        _ => Vec::new(),
+    };
+    let outcome = Outcome::of(scenario, &run, &judgements, agent.is_some());
+    Ok(Report::new(name, scenario, outcome, run, judgements))
+}
+
+fn judged(scenario: &Scenario, run: &Run, sampler: &Sampler<'_>) -> Vec<super::verdict::Judgement> {
+    run.truths
+        .iter()
+        .map(|truth| {
+            let of_it = |(local, sample): &(String, Sample)| (*local == truth.local).then(|| sample.clone());
+            let samples: Vec<_> = sampler.samples.iter().filter_map(of_it).collect();
+            judge(&scenario.expect, &samples, truth)
+        })
+        .collect()
+}
+
+/// Asks the agent once a second for every connection of the flow.
+struct Sampler<'a> {
+    agent: Option<&'a Agent>,
+    /// The sender's ends, by local address.
+    samples: Vec<(String, Sample)>,
+    /// The receiver's ends: kept, not judged.
+    receivers: Vec<(String, Sample)>,
+    second: u32,
+}
+
+impl Watch for Sampler<'_> {
+    fn second(&mut self, second: u32, net: &Net, flow: &FlowHandle) -> Result<()> {
+        let Some(agent) = self.agent else { return Ok(()) };
+        self.second = second;
+        for side in [Side::Sender, Side::Receiver] {
+            let listed = agent.connections(net.host(side).inode()?)?;
+            for connection in flow.connections() {
+                let (local, peer) = match side {
+                    Side::Sender => (connection.local.to_string(), connection.peer.to_string()),
+                    Side::Receiver => (connection.peer.to_string(), connection.local.to_string()),
+                };
+                let found = listed
+                    .iter()
+                    .find(|listed| listed["local"] == *local && listed["peer"] == *peer);
+                let sample = Sample {
+                    second,
+                    connection: found.cloned(),
+                };
+                match side {
+                    Side::Sender => self.samples.push((local, sample)),
+                    Side::Receiver => self.receivers.push((local, sample)),
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Sampler<'_> {
+    fn keep(&self, path: &std::path::Path) -> Result<()> {
+        let mut lines = String::new();
+        for (end, samples) in [("sender", &self.samples), ("receiver", &self.receivers)] {
+            for (_, sample) in samples {
+                let line = serde_json::json!({
+                    "second": sample.second, "end": end, "connection": sample.connection,
+                });
+                lines.push_str(&line.to_string());
+                lines.push('\n');
+            }
+        }
+        fs::write(path, lines).with_context(|| format!("cannot write {}", path.display()))
+    }
+}

@@ -1,0 +1,272 @@
+//! Judges what tcpwin said of a flow against the flow's truth. Pure: samples and truth in, judgement out.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::scenario::Expect;
+use super::truth::Truth;
+
+/// A wrong verdict of at least this confidence is a defect by itself.
+const CONFIDENT: f64 = 0.5;
+/// What counts as no traffic at all.
+const QUIET_BPS: f64 = 1000.0;
+
+/// What the agent said of one connection at one second.
+#[derive(Clone, Debug, Serialize)]
+pub struct Sample {
+    /// Second of the flow.
+    pub second: u32,
+    /// The sender's end; absent: the agent did not list it.
+    pub connection: Option<Value>,
+}
+
+/// The fields that are judged.
+#[derive(Clone, Debug, Deserialize)]
+struct Said {
+    bound: String,
+    limit: Option<String>,
+    #[serde(default)]
+    confidence: f64,
+    rate_bps: Option<f64>,
+    ceiling_bps: Option<f64>,
+}
+
+/// One connection's judgement.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct Judgement {
+    /// Samples taken in the steady part.
+    pub samples: usize,
+    /// Those with the expected verdict.
+    pub right: usize,
+    /// Those that said `unknown`.
+    pub unknown: usize,
+    /// Those in which the connection was not listed or not readable.
+    pub missing: usize,
+    /// Those with another verdict.
+    pub wrong: usize,
+    /// Those with another verdict and confidence.
+    pub wrong_confident: usize,
+    /// How often each verdict was given.
+    pub verdicts: BTreeMap<String, usize>,
+    /// The true ceiling.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub true_ceiling_bps: Option<f64>,
+    /// Median of the ceilings given with a right verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ceiling_bps: Option<f64>,
+    /// Mean of the rates given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub observed_bps: Option<f64>,
+    /// What the receiver's program counted.
+    pub received_bps: f64,
+    /// The last `next` given with a right verdict.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub next: Option<Value>,
+    /// The last proof sentence.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proof: Option<String>,
+    /// Why it failed; empty: it passed.
+    pub faults: Vec<String>,
+}
+
+/// The relative error of what was said.
+pub fn error(said: f64, truth: f64) -> f64 {
+    said / truth - 1.0
+}
+
+/// Judges the samples of one connection.
+pub fn judge(expect: &Expect, samples: &[Sample], truth: &Truth) -> Judgement {
+    let mut judgement = Judgement {
+        samples: samples.len(),
+        received_bps: truth.received_bps,
+        true_ceiling_bps: match expect.ceiling_mbit {
+            Some(mbit) => Some(mbit * 1e6),
+            None => expect.ceiling_is_achieved.then_some(truth.received_bps),
+        },
+        ..Judgement::default()
+    };
+    let (mut ceilings, mut rates) = (Vec::new(), Vec::new());
+    for sample in samples {
+        let said = sample
+            .connection
+            .as_ref()
+            .and_then(|connection| Said::deserialize(connection).ok());
+        let (Some(said), Some(connection)) = (said, &sample.connection) else {
+            judgement.missing += 1;
+            *judgement.verdicts.entry("not listed".into()).or_default() += 1;
+            continue;
+        };
+        let right = judgement.count(expect, &said);
+        rates.extend(said.rate_bps);
+        if right {
+            ceilings.extend(said.ceiling_bps);
+            judgement.next = connection.get("next").cloned();
+        }
+        judgement.proof = connection.get("proof").and_then(Value::as_str).map(str::to_owned);
+    }
+    judgement.ceiling_bps = median(&mut ceilings);
+    judgement.observed_bps = (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64);
+    judgement.faults = judgement.faults(expect);
+    judgement
+}
+
+impl Judgement {
+    /// Counts one verdict; true: it is the expected one.
+    fn count(&mut self, expect: &Expect, said: &Said) -> bool {
+        let limit = said.limit.as_deref().unwrap_or("none");
+        let right = Some(said.bound.as_str()) == expect.bound.as_deref()
+            && limit == expect.limit.as_deref().unwrap_or("none");
+        if right {
+            self.right += 1;
+        } else if said.bound == "unknown" {
+            self.unknown += 1;
+        } else {
+            self.wrong += 1;
+            self.wrong_confident += usize::from(said.confidence >= CONFIDENT);
+        }
+        *self
+            .verdicts
+            .entry(format!("{}/{limit}", said.bound))
+            .or_default() += 1;
+        right
+    }
+
+    fn faults(&self, expect: &Expect) -> Vec<String> {
+        let mut faults = Vec::new();
+        if self.samples == 0 {
+            faults.push("no sample was taken".into());
+        }
+        if (self.right as f64) < expect.min_share * self.samples as f64 {
+            let needed = expect.min_share * 100.0;
+            faults.push(format!(
+                "{} of {} verdicts right, {needed:.0} % needed",
+                self.right, self.samples
+            ));
+        }
+        if self.wrong_confident > 0 {
+            faults.push(format!("{} wrong with confidence", self.wrong_confident));
+        }
+        match (self.true_ceiling_bps, self.ceiling_bps) {
+            (Some(truth), Some(said)) => {
+                let error = error(said, truth);
+                if error.abs() > expect.ceiling_tolerance {
+                    faults.push(format!("ceiling off by {:+.1} %", error * 100.0));
+                }
+            }
+            (Some(_), None) => faults.push("no ceiling given".into()),
+            (None, _) => {}
+        }
+        match self.observed_bps {
+            Some(said) if self.received_bps < QUIET_BPS => {
+                if said >= QUIET_BPS {
+                    faults.push(format!("observed {said:.0} bit/s where nothing moves"));
+                }
+            }
+            Some(said) => {
+                let error = error(said, self.received_bps);
+                if error.abs() > expect.observed_tolerance {
+                    faults.push(format!("observed rate off by {:+.1} %", error * 100.0));
+                }
+            }
+            None => faults.push("no observed rate given".into()),
+        }
+        faults
+    }
+}
+
+fn median(values: &mut [f64]) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    values.get(values.len() / 2).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::{Sample, judge};
+    use crate::lab::scenario::Scenario;
+    use crate::lab::truth::Truth;
+
+    fn truth(received_bps: f64) -> Truth {
+        Truth {
+            received_bps,
+            ..Truth::default()
+        }
+    }
+
+    fn samples(said: &[Value]) -> Vec<Sample> {
+        said.iter()
+            .zip(1..)
+            .map(|(said, second)| Sample {
+                second,
+                connection: Some(said.clone()),
+            })
+            .collect()
+    }
+
+    fn said(bound: &str, limit: &str, confidence: f64) -> Value {
+        json!({"bound": bound, "limit": limit, "confidence": confidence, "rate_bps": 2.9e6, "ceiling_bps": 2.9e6})
+    }
+
+    #[test]
+    fn right_verdicts_pass() {
+        let expect = Scenario::named("rwnd_scale_181ms").expect("a scenario").expect;
+        let judgement = judge(
+            &expect,
+            &samples(&vec![said("window", "rwnd_scale", 0.9); 10]),
+            &truth(2.88e6),
+        );
+        assert_eq!(
+            (judgement.right, judgement.faults.len()),
+            (10, 0),
+            "{:?}",
+            judgement.faults
+        );
+    }
+
+    #[test]
+    fn one_confident_wrong_verdict_fails_and_unknown_only_lowers_the_share() {
+        let mut expect = Scenario::named("rwnd_scale_181ms").expect("a scenario").expect;
+        expect.min_share = 0.5;
+        let mut all = vec![said("window", "rwnd_scale", 0.9); 10];
+        all[3] = said("unknown", "unknown", 0.0);
+        let judgement = judge(&expect, &samples(&all), &truth(2.88e6));
+        assert_eq!(
+            (judgement.unknown, judgement.faults.len()),
+            (1, 0),
+            "{:?}",
+            judgement.faults
+        );
+        all[3] = said("window", "sndbuf", 0.9);
+        let judgement = judge(&expect, &samples(&all), &truth(2.88e6));
+        assert_eq!(judgement.faults, ["1 wrong with confidence"]);
+    }
+
+    #[test]
+    fn a_ceiling_or_a_rate_that_is_off_fails() {
+        let expect = Scenario::named("sndbuf_30ms").expect("a scenario").expect;
+        let judgement = judge(
+            &expect,
+            &samples(&vec![said("window", "sndbuf", 0.9); 10]),
+            &truth(3.2e6),
+        );
+        assert_eq!(
+            judgement.faults,
+            ["ceiling off by -9.4 %", "observed rate off by -9.4 %"]
+        );
+    }
+
+    #[test]
+    fn nothing_listed_is_no_pass() {
+        let expect = Scenario::named("none_quiet_30ms").expect("a scenario").expect;
+        let unlisted = [Sample {
+            second: 1,
+            connection: None,
+        }];
+        assert_eq!(judge(&expect, &unlisted, &truth(0.0)).faults.len(), 2);
+        let quiet = json!({"bound": "none", "confidence": 1.0, "rate_bps": 0.0});
+        assert!(judge(&expect, &samples(&[quiet]), &truth(0.0)).faults.is_empty());
+    }
+}
