@@ -12,6 +12,8 @@ pub mod config;
 pub mod connection;
 pub mod daemon;
 pub mod exporter;
+pub mod host;
+pub mod kernel;
 pub mod logging;
 pub mod observation;
 pub mod snapshot;

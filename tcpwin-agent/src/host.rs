@@ -1,0 +1,31 @@
+//! Facts of the host that verdicts need. Read only; what cannot be read is absent.
+
+use std::path::Path;
+
+pub use self::sysctl::{Sizes, Sysctl};
+
+mod sysctl;
+
+/// The host, as it was when asked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Host {
+    /// Its name (`uname -n`).
+    pub name: String,
+    /// Kernel release (`uname -r`).
+    pub kernel: String,
+    /// TCP settings of the network namespace of the calling thread.
+    pub sysctl: Sysctl,
+}
+
+impl Host {
+    /// Asks the running system; cheap enough for once a minute.
+    #[must_use]
+    pub fn read() -> Self {
+        let system = rustix::system::uname();
+        Self {
+            name: system.nodename().to_string_lossy().into_owned(),
+            kernel: system.release().to_string_lossy().into_owned(),
+            sysctl: Sysctl::read(Path::new("/proc/sys/net")),
+        }
+    }
+}
