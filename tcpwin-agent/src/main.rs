@@ -9,7 +9,7 @@ use clap::Parser as _;
 use tcpwin_agent::attach::{AttachError, Attached};
 use tcpwin_agent::cli::{AgentArgs, Cli, Command, ConnectArgs, Exit, TopArgs, TraceArgs, WatchArgs};
 use tcpwin_agent::config::{Config, Log, LogFormat, LogLevel};
-use tcpwin_agent::daemon::{self, Hangup, OpenError, Opened, Reload, Resources, Running};
+use tcpwin_agent::daemon::{self, Hangup, Opened, Reload, Resources, Running};
 use tcpwin_agent::{api, logging, top, trace};
 
 /// What went wrong and with which code the program ends.
@@ -174,9 +174,10 @@ fn own_pipeline(watch: &WatchArgs) -> Result<Running, Failure> {
 
 fn open_source(config: &Config) -> Result<Opened, Failure> {
     daemon::open_source(config.source, config).map_err(|error| {
-        let exit = match error {
-            OpenError::Privilege(_) => Exit::Privilege,
-            OpenError::Kernel(_) => Exit::Kernel,
+        let exit = if error.is_privilege() {
+            Exit::Privilege
+        } else {
+            Exit::Kernel
         };
         failure(exit, error)
     })

@@ -1,9 +1,10 @@
 //! Which source runs, and why not a better one.
 
 use crate::config::{Config, SourceChoice};
-use crate::source::ebpf::{EbpfSource, LoadError, LoadOptions};
+use crate::kernel::{self, Choice, KernelError, LackKind, SourceKind};
+use crate::source::ebpf::{EbpfSource, LoadOptions};
 use crate::source::sock_diag::SockDiag;
-use crate::source::{Source, SourceError, kernel_clock};
+use crate::source::{Source, kernel_clock};
 
 /// A source that is ready.
 #[derive(Debug)]
@@ -17,12 +18,25 @@ pub struct Opened {
 /// Why there is no source.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// A privilege is missing.
-    #[error("{0}")]
-    Privilege(String),
-    /// The kernel cannot.
-    #[error("{0}")]
-    Kernel(String),
+    /// The kernel or the privileges do not allow it.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+    /// It should run here, but did not start.
+    #[error("source {kind} did not start: {cause}; `--source auto` takes another where one works")]
+    Start {
+        /// Which.
+        kind: SourceKind,
+        /// What was said.
+        cause: String,
+    },
+}
+
+impl OpenError {
+    /// If starting tcpwin with more privileges would help.
+    #[must_use]
+    pub fn is_privilege(&self) -> bool {
+        matches!(self, Self::Kernel(error) if error.kind() == LackKind::Privilege)
+    }
 }
 
 /// Opens the source that is asked for, or the best one there is.
@@ -30,48 +44,38 @@ pub enum OpenError {
 /// # Errors
 /// When the one asked for cannot run, or none can.
 pub fn open_source(choice: SourceChoice, config: &Config) -> Result<Opened, OpenError> {
-    // MERGE: `kernel::choose(choice)` decides and gives the reason; what it chose is constructed by the two below.
-    match choice {
-        SourceChoice::Ebpf => open_ebpf(config)
-            .map(best)
-            .map_err(|cause| refused(format!("--source ebpf: {}", whole(&cause)))),
-        SourceChoice::SockDiag => open_sock_diag()
-            .map(|source| Opened {
-                source,
-                reason: Some("asked for by --source".to_owned()),
+    let requested = match choice {
+        SourceChoice::Auto => None,
+        SourceChoice::Ebpf => Some(SourceKind::Ebpf),
+        SourceChoice::SockDiag => Some(SourceKind::SockDiag),
+    };
+    let Choice { kind, reason } = kernel::choose(requested)?;
+    match start(kind, config) {
+        Ok(source) => Ok(Opened { source, reason }),
+        // What the look at the kernel did not foresee, a verifier's refusal say, is no reason to see nothing.
+        Err(OpenError::Start { cause, .. }) if kind == SourceKind::Ebpf && requested.is_none() => {
+            Ok(Opened {
+                source: start(SourceKind::SockDiag, config)?,
+                reason: Some(format!("the probes did not start: {cause}")),
             })
-            .map_err(|cause| refused(format!("--source sock_diag: {}", whole(&cause)))),
-        SourceChoice::Auto => match open_ebpf(config) {
-            Ok(source) => Ok(best(source)),
-            Err(ebpf) => match open_sock_diag() {
-                Ok(source) => Ok(Opened {
-                    source,
-                    reason: Some(format!("kernel probes: {}", whole(&ebpf))),
-                }),
-                Err(sock_diag) => Err(refused(format!(
-                    "no source of socket data works here: kernel probes: {}; sock_diag: {}",
-                    whole(&ebpf),
-                    whole(&sock_diag)
-                ))),
-            },
-        },
+        }
+        Err(error) => Err(error),
     }
 }
 
-fn best(source: Box<dyn Source>) -> Opened {
-    Opened { source, reason: None }
-}
-
-fn open_ebpf(config: &Config) -> Result<Box<dyn Source>, LoadError> {
-    let slots = u32::try_from(config.max_connections.count()).unwrap_or(u32::MAX);
-    Ok(Box::new(EbpfSource::open(
-        &LoadOptions { slots },
-        kernel_clock(),
-    )?))
-}
-
-fn open_sock_diag() -> Result<Box<dyn Source>, SourceError> {
-    Ok(Box::new(SockDiag::new()?))
+fn start(kind: SourceKind, config: &Config) -> Result<Box<dyn Source>, OpenError> {
+    let failed = |cause: String| OpenError::Start { kind, cause };
+    match kind {
+        SourceKind::Ebpf => {
+            let slots = u32::try_from(config.max_connections.count()).unwrap_or(u32::MAX);
+            let source = EbpfSource::open(&LoadOptions { slots }, kernel_clock());
+            Ok(Box::new(source.map_err(|error| failed(whole(&error)))?))
+        }
+        SourceKind::SockDiag => {
+            let source = SockDiag::new();
+            Ok(Box::new(source.map_err(|error| failed(whole(&error)))?))
+        }
+    }
 }
 
 /// The whole error with its causes, each said once.
@@ -86,13 +90,4 @@ fn whole(error: &dyn std::error::Error) -> String {
         cause = error.source();
     }
     text
-}
-
-/// Without root it is the privilege that is missing, as far as can be told here.
-fn refused(why: String) -> OpenError {
-    if rustix::process::geteuid().is_root() {
-        OpenError::Kernel(why)
-    } else {
-        OpenError::Privilege(format!("{why}; run as root, or with CAP_BPF and CAP_PERFMON"))
-    }
 }

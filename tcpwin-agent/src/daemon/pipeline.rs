@@ -11,6 +11,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use crate::classify::Context;
 use crate::config::Config;
 use crate::connection::{Table, TableConfig};
+use crate::host::Host;
 use crate::snapshot::feed::{self, Handle, Inlet, Request};
 use crate::snapshot::{Health, Snapshot, Summary, TraceEvent};
 use crate::source::{Source, SourceError};
@@ -56,14 +57,14 @@ impl Pipeline {
     /// A pipeline that has not begun. `reason` is why not a better source runs.
     #[must_use]
     pub fn new(source: Box<dyn Source>, reason: Option<String>, config: &Config, clock: Clock) -> Self {
-        let system = rustix::system::uname();
+        let host = Host::read();
         let about = Health {
             source: source.name().to_owned(),
             source_reason: reason,
             hooks: source.hooks(),
             table_capacity: config.max_connections.count() as u64,
-            host: system.nodename().to_string_lossy().into_owned(),
-            kernel: system.release().to_string_lossy().into_owned(),
+            host: host.name,
+            kernel: host.kernel,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             ..Health::default()
         };
@@ -75,8 +76,10 @@ impl Pipeline {
             source,
             table: Table::new(TableConfig {
                 capacity: config.max_connections.count(),
-                // MERGE: facts of the host, from `host`.
-                context: Context::default(),
+                context: Context {
+                    tcp_wmem_max: host.sysctl.tcp_wmem.map(|sizes| sizes.max),
+                    ..Context::default()
+                },
             }),
             clock,
             inlet,
