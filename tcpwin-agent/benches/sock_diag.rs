@@ -14,7 +14,9 @@ fn main() {
     let mut limit = getrlimit(Resource::Nofile);
     limit.current = limit.maximum;
     let _ = setrlimit(Resource::Nofile, limit);
-    let pairs = limit.current.map_or(9_000, |files| (files.saturating_sub(200) / 2).min(9_000));
+    let pairs = limit
+        .current
+        .map_or(9_000, |files| (files.saturating_sub(200) / 2).min(9_000));
 
     let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = listener.local_addr().expect("bound");
@@ -31,9 +33,18 @@ fn main() {
     let sockets = source.len();
     let idle = (0..ROUNDS).map(|_| poll(&mut source)).fold(f64::MAX, f64::min);
     println!("sockets                     {sockets:>8}");
-    println!("sock_diag, first sight      {:>8.0} ns a socket", first / sockets as f64);
-    println!("sock_diag, idle             {:>8.0} ns a socket", idle / sockets as f64);
-    println!("ss -tinmH                   {:>8.0} ns a socket", ss() / sockets as f64);
+    println!(
+        "sock_diag, first sight      {:>8.0} ns a socket",
+        first / sockets as f64
+    );
+    println!(
+        "sock_diag, idle             {:>8.0} ns a socket",
+        idle / sockets as f64
+    );
+    println!(
+        "ss -tinmH                   {:>8.0} ns a socket",
+        ss() / sockets as f64
+    );
     drop(held);
 }
 

@@ -200,11 +200,14 @@ impl Facts {
         if self.has(CapabilitySet::SYS_ADMIN) {
             return self.against_memlock();
         }
-        let missing: Vec<&str> = [(CapabilitySet::BPF, "CAP_BPF"), (CapabilitySet::PERFMON, "CAP_PERFMON")]
-            .into_iter()
-            .filter(|(capability, _)| !self.has(*capability))
-            .map(|(_, name)| name)
-            .collect();
+        let missing: Vec<&str> = [
+            (CapabilitySet::BPF, "CAP_BPF"),
+            (CapabilitySet::PERFMON, "CAP_PERFMON"),
+        ]
+        .into_iter()
+        .filter(|(capability, _)| !self.has(*capability))
+        .map(|(_, name)| name)
+        .collect();
         if missing.is_empty() {
             return self.against_memlock();
         }

@@ -50,7 +50,7 @@ fn connection(id: u32, limit: Limit, rate_bps: f64) -> Arc<Connection> {
 }
 
 fn snapshot(connections: u32) -> Snapshot {
-    let limit = |id| {
+    let limit = |id: u32| {
         if id.is_multiple_of(2) {
             Limit::RwndScale
         } else {

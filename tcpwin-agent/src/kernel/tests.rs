@@ -118,9 +118,15 @@ fn no_source_at_all_is_an_error_that_tells_both_reasons() {
     let error = decide(None, &facts).unwrap_err();
     assert_eq!(error.kind(), LackKind::Kernel);
     let text = error.to_string();
-    assert!(text.contains("BTF") && text.contains("Protocol not supported"), "{text}");
+    assert!(
+        text.contains("BTF") && text.contains("Protocol not supported"),
+        "{text}"
+    );
     let error = decide(Some(SourceKind::SockDiag), &facts).unwrap_err();
-    assert!(error.to_string().starts_with("source sock_diag cannot run"), "{error}");
+    assert!(
+        error.to_string().starts_with("source sock_diag cannot run"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -139,9 +145,17 @@ fn what_an_unprivileged_user_lacks() {
         .collect();
     assert_eq!(
         lacking,
-        ["kernel probes", "other network namespaces", "processes of other users"]
+        [
+            "kernel probes",
+            "other network namespaces",
+            "processes of other users"
+        ]
     );
-    assert!(capabilities(&able()).iter().all(|capability| capability.lack.is_none()));
+    assert!(
+        capabilities(&able())
+            .iter()
+            .all(|capability| capability.lack.is_none())
+    );
 }
 
 #[test]
