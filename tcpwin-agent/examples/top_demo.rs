@@ -1,7 +1,7 @@
 //! Development aid: the screen of `tcpwin top` over invented connections. No socket of this host is looked at; the
 //! figures are synthetic and say nothing of any network.
 //!
-//! `cargo run -p tcpwin-agent --example top_demo -- [connections] [--lossy] [--gone]`
+//! `cargo run -p tcpwin-agent --example top_demo -- [connections] [--lossy] [--gone] [--panic] [--ascii]`
 
 use std::sync::Arc;
 
@@ -30,6 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             count,
             lossy: has("--lossy"),
             gone: has("--gone"),
+            panic: has("--panic"),
         }),
         options,
     )?;
@@ -42,11 +43,13 @@ struct Synthetic {
     count: u64,
     lossy: bool,
     gone: bool,
+    panic: bool,
 }
 
 impl Feed for Synthetic {
     fn latest(&mut self) -> Result<Arc<Snapshot>, FeedError> {
         self.tick += 1;
+        assert!(!(self.panic && self.tick == 4), "demo: the feed panics as asked");
         if self.gone && self.tick % 20 > 10 {
             return Err(FeedError::Unreachable {
                 at: "127.0.0.1:10430".into(),
@@ -147,7 +150,7 @@ fn connection(n: u64, tick: u64) -> Connection {
         bytes_text(u64::from(window)),
         f64::from(rtt_us) / 1e3
     );
-    let peer = if n % 5 == 0 {
+    let peer = if n.is_multiple_of(5) {
         format!("[2001:db8:{:x}::{:x}]:443", n % 9, n)
     } else {
         format!("203.0.113.{}:{}", n % 250 + 1, 1_024 + n)
@@ -181,7 +184,11 @@ fn connection(n: u64, tick: u64) -> Connection {
         netns: 4_026_531_840,
         local: format!(
             "198.51.100.7:{}",
-            if n % 3 == 0 { 443 } else { 30_000 + n % 30_000 }
+            if n.is_multiple_of(3) {
+                443
+            } else {
+                30_000 + n % 30_000
+            }
         ),
         peer,
         direction: if n % 4 == 3 {

@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand};
 use crate::config::{
     Capacity, ListenAddress, LogFormat, LogLevel, Overrides, SourceChoice, TelemetryPath, Tick,
 };
+use crate::top::{self, ColourMode, Filter, Sort};
 
 /// How the program ends. Documented in `--help` and docs/exit-codes.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -121,9 +122,64 @@ pub struct ConnectArgs {
 #[expect(missing_docs, reason = "clap would show it")]
 pub struct TopArgs {
     #[command(flatten)]
+    screen: ScreenArgs,
+    #[command(flatten)]
     pub connect: ConnectArgs,
     #[command(flatten)]
     pub watch: WatchArgs,
+}
+
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Screen")]
+struct ScreenArgs {
+    /// Order of the table: a column, or -COLUMN for the other way round [default: limit, the sickest first]
+    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
+    sort: Option<Sort>,
+    /// Show only what passes: words, and comparisons such as limit=rwnd or rate>1M
+    #[arg(long, value_name = "FILTER")]
+    filter: Option<Filter>,
+    /// Show only connections held by a window, loss or this host
+    #[arg(long)]
+    sick: bool,
+    /// Colours [default: auto, from NO_COLOR, TERM and COLORTERM]
+    #[arg(long, value_enum, value_name = "WHEN")]
+    color: Option<Color>,
+    /// Draw with nothing but ASCII
+    #[arg(long)]
+    ascii: bool,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Color {
+    Auto,
+    Never,
+    /// The terminal's own
+    #[value(name = "16")]
+    Sixteen,
+    /// A palette that colour-blind people can tell apart
+    #[value(name = "256")]
+    Full,
+}
+
+impl TopArgs {
+    /// How the screen starts.
+    #[must_use]
+    pub fn options(&self) -> top::Options {
+        let screen = &self.screen;
+        top::Options {
+            interval: self.watch.interval(),
+            colour: match screen.color {
+                None | Some(Color::Auto) => ColourMode::Auto,
+                Some(Color::Never) => ColourMode::Never,
+                Some(Color::Sixteen) => ColourMode::Sixteen,
+                Some(Color::Full) => ColourMode::Full,
+            },
+            ascii: screen.ascii,
+            sort: screen.sort.unwrap_or_default(),
+            filter: screen.filter.clone().unwrap_or_default(),
+            sick_only: screen.sick,
+        }
+    }
 }
 
 /// Arguments of `tcpwin trace`.
@@ -247,6 +303,25 @@ mod tests {
         let error = Cli::try_parse_from(["tcpwin", "agent", "--interval", "10ms"]).unwrap_err();
         assert!(error.to_string().contains("100ms to 60s"), "{error}");
         assert_eq!(error.exit_code(), Exit::Usage as i32);
+    }
+
+    #[test]
+    fn the_screen_starts_as_asked() {
+        let parse = |line: &str| Cli::try_parse_from(line.split_whitespace()).map(|cli| cli.command);
+        let line = "tcpwin top --sort -rate --filter limit=rwnd --sick --color never --ascii --interval 2s";
+        let Ok(Command::Top(arguments)) = parse(line) else {
+            panic!("not top");
+        };
+        let options = arguments.options();
+        assert!(options.sort.inverted && options.sick_only && options.ascii);
+        assert_eq!(options.filter.text(), "limit=rwnd");
+        assert_eq!(options.interval, Duration::from_secs(2));
+        assert!(
+            parse("tcpwin top --sort nowhere")
+                .unwrap_err()
+                .to_string()
+                .contains("there are")
+        );
     }
 
     #[test]

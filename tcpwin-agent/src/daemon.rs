@@ -12,7 +12,7 @@ use crate::api;
 use crate::config::{Config, Overrides};
 use crate::exporter::Exporter;
 use crate::logging::LevelHandle;
-use crate::source::Source;
+use crate::source::{Source, kernel_clock};
 
 mod notify;
 mod open;
@@ -23,7 +23,7 @@ mod signals;
 mod usage;
 
 pub use open::{OpenError, Opened, open_source};
-pub use pipeline::{Clock, Pipeline, Running, monotonic};
+pub use pipeline::{Clock, Pipeline, Running};
 pub use signals::{Hangup, interrupted};
 
 /// How long open HTTP requests may go on once the agent is told to end.
@@ -54,7 +54,8 @@ pub struct Reload {
 /// # Errors
 /// When the thread cannot be started.
 pub fn start_pipeline(opened: Opened, config: &Config) -> anyhow::Result<Running> {
-    Pipeline::new(opened.source, opened.reason, config, Box::new(monotonic))
+    usage::give_back_memory();
+    Pipeline::new(opened.source, opened.reason, config, Box::new(kernel_clock))
         .spawn()
         .context("cannot start the pipeline's thread")
 }

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 use anyhow::{Context as _, anyhow};
 use clap::Parser as _;
 
-use tcpwin_agent::attach::Attached;
+use tcpwin_agent::attach::{AttachError, Attached};
 use tcpwin_agent::cli::{AgentArgs, Cli, Command, ConnectArgs, Exit, TopArgs, TraceArgs, WatchArgs};
 use tcpwin_agent::config::{Config, Log, LogFormat, LogLevel};
-use tcpwin_agent::daemon::{self, Hangup, OpenError, Opened, Reload, Resources, Running};
+use tcpwin_agent::daemon::{self, Hangup, Opened, Reload, Resources, Running};
 use tcpwin_agent::{api, logging, top, trace};
 
 /// What went wrong and with which code the program ends.
@@ -95,14 +95,13 @@ fn agent(arguments: &AgentArgs) -> Outcome {
 }
 
 fn top(arguments: &TopArgs) -> Outcome {
-    let options = top::Options {
-        interval: arguments.watch.interval(),
-        ..top::Options::default()
-    };
+    let options = arguments.options();
     if let Some(agent) = attach(&arguments.connect, &arguments.watch)? {
+        agent.version_note().inspect(|note| eprintln!("tcpwin: {note}"));
         top::run(Box::new(agent), options)?;
         return Ok(Exit::Done);
     }
+    // Nothing is logged: lines would tear the screen. What matters is in its header.
     let pipeline = own_pipeline(&arguments.watch)?;
     let shown = top::run(Box::new(pipeline.handle()), options);
     pipeline.stop()?;
@@ -158,7 +157,10 @@ fn trace(arguments: &TraceArgs) -> Outcome {
 /// The agent that was asked for, or the one that runs at the default address.
 fn attach(connect: &ConnectArgs, watch: &WatchArgs) -> Result<Option<Attached>, Failure> {
     match &connect.connect {
-        Some(url) => Ok(Some(Attached::connect(url)?)),
+        Some(url) => Attached::connect(url).map(Some).map_err(|error| {
+            let wrong = matches!(error, AttachError::Url { .. });
+            failure(if wrong { Exit::Usage } else { Exit::Runtime }, error)
+        }),
         None if connect.may_attach(watch) => Ok(Attached::find()),
         None => Ok(None),
     }
@@ -172,9 +174,10 @@ fn own_pipeline(watch: &WatchArgs) -> Result<Running, Failure> {
 
 fn open_source(config: &Config) -> Result<Opened, Failure> {
     daemon::open_source(config.source, config).map_err(|error| {
-        let exit = match error {
-            OpenError::Privilege(_) => Exit::Privilege,
-            OpenError::Kernel(_) => Exit::Kernel,
+        let exit = if error.is_privilege() {
+            Exit::Privilege
+        } else {
+            Exit::Kernel
         };
         failure(exit, error)
     })

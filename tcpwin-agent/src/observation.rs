@@ -301,5 +301,6 @@ pub struct HookState {
     /// Kernel name of the hook.
     pub hook: String,
     /// Why it is missing and what is lost; `None` when attached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
 }

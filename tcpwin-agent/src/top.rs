@@ -37,16 +37,18 @@ use crate::snapshot::Feed;
 
 use self::action::{Action, Effect};
 use self::events::{Event, Events};
-use self::prompt::Edit;
 use self::state::State;
 use self::terminal::Screen;
 use self::theme::Theme;
 use self::update::{key_action, mouse_action, update};
 
+/// The shortest interval.
+const SHORTEST: Duration = Duration::from_millis(100);
+
 /// How the screen starts.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// Time between snapshots.
+    /// Time between snapshots, 100 ms at least.
     pub interval: Duration,
     /// Colours; NO_COLOR counts unless a mode is asked for.
     pub colour: ColourMode,
@@ -116,11 +118,12 @@ pub fn run(feed: Box<dyn Feed>, options: Options) -> Result<(), TopError> {
     let theme = Theme::new(options.colour, options.ascii, |name| std::env::var(name).ok());
     let mut screen = Screen::take(true).map_err(TopError::terminal("taking"))?;
     let size = screen.size().map_err(TopError::terminal("measuring"))?;
-    let mut state = State::new(theme, size, options.interval);
+    let interval = options.interval.max(SHORTEST);
+    let mut state = State::new(theme, size, interval);
     state.sort = options.sort;
     state.filter = options.filter;
     state.sick_only = options.sick_only;
-    let events = Events::start(feed, options.interval).map_err(TopError::Threads)?;
+    let events = Events::start(feed, interval).map_err(TopError::Threads)?;
     screen.draw(&state).map_err(TopError::terminal("drawing on"))?;
     while let Ok(first) = events.receiver.recv() {
         let mut draw = false;
@@ -179,10 +182,7 @@ fn actions(state: &State, event: Event) -> Vec<Action> {
         Event::Terminal(TerminalEvent::Key(key)) => vec![key_action(state, key)],
         Event::Terminal(TerminalEvent::Mouse(mouse)) => vec![mouse_action(mouse)],
         Event::Terminal(TerminalEvent::Resize(width, height)) => vec![Action::Resize(width, height)],
-        Event::Terminal(TerminalEvent::Paste(text)) if state.prompt.is_some() => text
-            .chars()
-            .map(|c| Action::FilterEdit(Edit::Insert(c)))
-            .collect(),
+        Event::Terminal(TerminalEvent::Paste(text)) => vec![Action::FilterPaste(text)],
         _ => Vec::new(),
     }
 }

@@ -1,9 +1,11 @@
 //! The programs as people get them: release builds.
 
+use std::env;
+use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
-use std::process::Command;
+use std::process::{Command, ExitCode};
 
-use anyhow::Result;
+use anyhow::{Context as _, Result, ensure};
 
 use crate::process::{self, announce};
 use crate::{paths, setup};
@@ -15,6 +17,31 @@ pub struct Programs {
     pub tcpwin: PathBuf,
     /// This program, which has the lab and the suites in it.
     pub xtask: PathBuf,
+}
+
+impl Programs {
+    /// Those that lie in one directory: where cargo, or a guest, puts them.
+    pub fn beside_us() -> Result<Self> {
+        let xtask = env::current_exe()?;
+        let tcpwin = xtask.with_file_name("tcpwin");
+        ensure!(tcpwin.is_file(), "{} is not built", tcpwin.display());
+        Ok(Self { tcpwin, xtask })
+    }
+}
+
+/// Whether cargo built us on the way to a command whose work is for the release build: `cargo xtask` itself is an
+/// unoptimised build.
+pub fn is_stand_in() -> bool {
+    env::var_os("CARGO").is_some() && env::current_exe().is_ok_and(|us| us != release("xtask"))
+}
+
+/// Builds both programs and becomes the release build of ourselves, as root, with the same arguments.
+pub fn run_again_as_root() -> Result<ExitCode> {
+    let programs = programs()?;
+    setup::native()?;
+    let mut again = process::privileged(&programs.xtask)?;
+    again.args(env::args_os().skip(1));
+    Err(again.exec()).with_context(|| format!("cannot start {}", programs.xtask.display()))
 }
 
 /// Builds `tcpwin` and returns where it is.

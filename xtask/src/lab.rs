@@ -33,7 +33,7 @@ use scenario::Scenario;
 /// Arguments of `cargo xtask lab`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct LabArgs {
-    /// Scenarios to run, or `all`; none: list them
+    /// Scenarios or files to run, or `all` that have a verdict; none: list them
     names: Vec<String>,
     /// Where the agent's observations come from
     #[arg(long, value_name = "SOURCE", default_value = "ebpf")]
@@ -64,6 +64,13 @@ pub struct LabArgs {
     worker: Option<String>,
 }
 
+impl LabArgs {
+    /// Whether namespaces are made, thus root and built programs needed.
+    pub fn is_live(&self) -> bool {
+        self.worker.is_none() && (self.check || !self.names.is_empty())
+    }
+}
+
 /// Runs the lab.
 pub fn run(args: LabArgs) -> Result<()> {
     if let Some(spec) = &args.worker {
@@ -80,12 +87,12 @@ pub fn run(args: LabArgs) -> Result<()> {
         return Ok(());
     }
     let names: Vec<&str> = match args.names.as_slice() {
-        [all] if all == "all" => scenario::list().map(|(name, _)| name).collect(),
+        [all] if all == "all" => scenario::judged()?,
         names => names.iter().map(String::as_str).collect(),
     };
     let scenarios = names
         .into_iter()
-        .map(|name| Ok((name.to_owned(), Scenario::named(name)?)))
+        .map(|name| Ok((scenario::stem(name).to_owned(), Scenario::named(name)?)))
         .collect::<Result<Vec<_>>>()?;
     if args.shell {
         return match scenarios.as_slice() {

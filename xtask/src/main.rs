@@ -11,6 +11,8 @@ mod lab;
 mod paths;
 mod process;
 mod setup;
+mod suites;
+mod test;
 mod top;
 mod vm;
 
@@ -28,17 +30,25 @@ enum Command {
     Setup(setup::SetupArgs),
     /// Build tcpwin and watch this host's TCP connections live
     Top(top::TopArgs),
+    /// Run every test: pure, on this kernel, and under other kernels
+    Test(test::TestArgs),
     /// Run a scenario whose limiting factor is known by construction
     Lab(lab::LabArgs),
     /// Run a command under another kernel
     Vm(vm::VmArgs),
+    /// The end-to-end suites of one place, as `test` starts them
+    #[command(hide = true)]
+    Suites(suites::SuitesArgs),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Setup(args) => setup::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Top(args) => top::run(&args),
+        Command::Lab(args) if args.is_live() && binaries::is_stand_in() => binaries::run_again_as_root(),
         Command::Lab(args) => lab::run(args).map(|()| ExitCode::SUCCESS),
+        Command::Test(args) => test::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Suites(args) => suites::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Vm(args) => vm::command(args),
     };
     result.unwrap_or_else(|error| {

@@ -1,9 +1,10 @@
 //! Which source runs, and why not a better one.
 
 use crate::config::{Config, SourceChoice};
-use crate::source::Source;
+use crate::kernel::{self, Choice, KernelError, LackKind, SourceKind};
 use crate::source::ebpf::{EbpfSource, LoadOptions};
 use crate::source::sock_diag::SockDiag;
+use crate::source::{Source, kernel_clock};
 
 /// A source that is ready.
 #[derive(Debug)]
@@ -17,12 +18,25 @@ pub struct Opened {
 /// Why there is no source.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// A privilege is missing.
-    #[error("{0}")]
-    Privilege(String),
-    /// The kernel cannot.
-    #[error("{0}")]
-    Kernel(String),
+    /// The kernel or the privileges do not allow it.
+    #[error(transparent)]
+    Kernel(#[from] KernelError),
+    /// It should run here, but did not start.
+    #[error("source {kind} did not start: {cause}; `--source auto` takes another where one works")]
+    Start {
+        /// Which.
+        kind: SourceKind,
+        /// What was said.
+        cause: String,
+    },
+}
+
+impl OpenError {
+    /// If starting tcpwin with more privileges would help.
+    #[must_use]
+    pub fn is_privilege(&self) -> bool {
+        matches!(self, Self::Kernel(error) if error.kind() == LackKind::Privilege)
+    }
 }
 
 /// Opens the source that is asked for, or the best one there is.
@@ -30,27 +44,50 @@ pub enum OpenError {
 /// # Errors
 /// When the one asked for cannot run, or none can.
 pub fn open_source(choice: SourceChoice, config: &Config) -> Result<Opened, OpenError> {
-    let now = super::monotonic();
-    let probes = |reason: fn(&str) -> String| -> Result<Opened, OpenError> {
-        let slots = u32::try_from(config.max_connections.count()).unwrap_or(u32::MAX);
-        match EbpfSource::open(&LoadOptions { slots }, now) {
-            Ok(source) => Ok(Opened {
-                source: Box::new(source),
-                reason: None,
-            }),
-            Err(error) => Err(OpenError::Kernel(reason(&error.to_string()))),
+    let requested = match choice {
+        SourceChoice::Auto => None,
+        SourceChoice::Ebpf => Some(SourceKind::Ebpf),
+        SourceChoice::SockDiag => Some(SourceKind::SockDiag),
+    };
+    let Choice { kind, reason } = kernel::choose(requested)?;
+    match start(kind, config) {
+        Ok(source) => Ok(Opened { source, reason }),
+        // What the look at the kernel did not foresee, a verifier's refusal say, is no reason to see nothing.
+        Err(OpenError::Start { cause, .. }) if kind == SourceKind::Ebpf && requested.is_none() => {
+            Ok(Opened {
+                source: start(SourceKind::SockDiag, config)?,
+                reason: Some(format!("the probes did not start: {cause}")),
+            })
         }
-    };
-    let netlink = |reason: Option<String>| -> Result<Opened, OpenError> {
-        let source = SockDiag::new().map_err(|error| OpenError::Kernel(error.to_string()))?;
-        Ok(Opened {
-            source: Box::new(source),
-            reason,
-        })
-    };
-    match choice {
-        SourceChoice::Ebpf => probes(|cause| format!("source ebpf: {cause}")),
-        SourceChoice::SockDiag => netlink(Some("asked for by --source".to_owned())),
-        SourceChoice::Auto => probes(str::to_owned).or_else(|error| netlink(Some(error.to_string()))),
+        Err(error) => Err(error),
     }
+}
+
+fn start(kind: SourceKind, config: &Config) -> Result<Box<dyn Source>, OpenError> {
+    let failed = |cause: String| OpenError::Start { kind, cause };
+    match kind {
+        SourceKind::Ebpf => {
+            let slots = u32::try_from(config.max_connections.count()).unwrap_or(u32::MAX);
+            let source = EbpfSource::open(&LoadOptions { slots }, kernel_clock());
+            Ok(Box::new(source.map_err(|error| failed(whole(&error)))?))
+        }
+        SourceKind::SockDiag => {
+            let source = SockDiag::new();
+            Ok(Box::new(source.map_err(|error| failed(whole(&error)))?))
+        }
+    }
+}
+
+/// The whole error with its causes, each said once.
+fn whole(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let next = error.to_string();
+        if !text.contains(&next) {
+            text = format!("{text}: {next}");
+        }
+        cause = error.source();
+    }
+    text
 }

@@ -11,6 +11,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use crate::classify::Context;
 use crate::config::Config;
 use crate::connection::{Table, TableConfig};
+use crate::host::Host;
 use crate::snapshot::feed::{self, Handle, Inlet, Request};
 use crate::snapshot::{Health, Snapshot, Summary, TraceEvent};
 use crate::source::{Source, SourceError};
@@ -23,15 +24,6 @@ const DRAIN_EVERY: Duration = Duration::from_millis(100);
 
 /// Tells the kernel's CLOCK_MONOTONIC.
 pub type Clock = Box<dyn Fn() -> Instant + Send>;
-
-/// The clock of this machine.
-#[must_use]
-pub fn monotonic() -> Instant {
-    let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
-    let seconds = u64::try_from(now.tv_sec).unwrap_or_default();
-    let nanos = u64::try_from(now.tv_nsec).unwrap_or_default();
-    Instant(seconds * 1_000_000_000 + nanos)
-}
 
 /// Source and table, and where the result is laid.
 pub struct Pipeline {
@@ -65,14 +57,14 @@ impl Pipeline {
     /// A pipeline that has not begun. `reason` is why not a better source runs.
     #[must_use]
     pub fn new(source: Box<dyn Source>, reason: Option<String>, config: &Config, clock: Clock) -> Self {
-        let system = rustix::system::uname();
+        let host = Host::read();
         let about = Health {
             source: source.name().to_owned(),
             source_reason: reason,
             hooks: source.hooks(),
             table_capacity: config.max_connections.count() as u64,
-            host: system.nodename().to_string_lossy().into_owned(),
-            kernel: system.release().to_string_lossy().into_owned(),
+            host: host.name,
+            kernel: host.kernel,
             version: env!("CARGO_PKG_VERSION").to_owned(),
             ..Health::default()
         };
@@ -84,7 +76,10 @@ impl Pipeline {
             source,
             table: Table::new(TableConfig {
                 capacity: config.max_connections.count(),
-                context: Context::default(),
+                context: Context {
+                    tcp_wmem_max: host.sysctl.tcp_wmem.map(|sizes| sizes.max),
+                    ..Context::default()
+                },
             }),
             clock,
             inlet,
@@ -237,13 +232,14 @@ impl Pipeline {
 
     /// The table's counts with those of the host that no connection stands for.
     fn summary(&self) -> Summary {
-        let counts = self.source.host_counts();
-        let summary = self.table.summary();
+        let of_connections = self.table.summary();
+        let of_host = self.source.host_counts();
         Summary {
-            retransmits_syn: summary.retransmits_syn + counts.synack_retransmits,
-            resets_sent: counts.resets_sent,
-            resets_received: counts.resets_received,
-            ..summary.clone()
+            // SYNs are those of connections, SYN-ACKs those of the host.
+            retransmits_syn: of_connections.retransmits_syn + of_host.synack_retransmits,
+            resets_sent: of_host.resets_sent,
+            resets_received: of_host.resets_received,
+            ..of_connections.clone()
         }
     }
 

@@ -20,6 +20,15 @@ pub(super) fn rss_bytes() -> u64 {
     resident_pages.unwrap_or_default() * procfs::page_size()
 }
 
+/// Gives what loading took (the kernel's BTF alone is megabytes) back to the system.
+pub(super) fn give_back_memory() {
+    #[cfg(target_env = "gnu")]
+    // SAFETY: malloc_trim takes no pointer and may be called at any time from any thread.
+    unsafe {
+        libc::malloc_trim(0);
+    }
+}
+
 fn micros(time: Timespec) -> u64 {
     let seconds = u64::try_from(time.tv_sec).unwrap_or_default();
     let nanos = u64::try_from(time.tv_nsec).unwrap_or_default();

@@ -205,13 +205,14 @@ pub static FAMILIES: [Family; 25] = [
         unit: Unit::Count("segments"),
         kind: Kind::Counter,
         labels: &["kind"],
-        bound: 4,
+        bound: 5,
         read: |reading, samples| {
             let summary = &reading.snapshot.summary;
             let known = summary.retransmits;
             samples.push(labelled(["fast"], Value::Count(known.fast.into())));
             samples.push(labelled(["rto"], Value::Count(known.rto.into())));
             samples.push(labelled(["tlp"], Value::Count(known.tlp.into())));
+            samples.push(labelled(["syn"], Value::Count(summary.retransmits_syn)));
             samples.push(labelled(["unknown"], Value::Count(summary.retransmits_unknown)));
         },
     },

@@ -4,9 +4,8 @@ use std::process::{Command, Stdio};
 
 use super::*;
 use crate::classify::Limit;
-use crate::observation::Retransmits;
+use crate::observation::{HookState, Retransmits};
 use crate::snapshot::{Health, Summary};
-use crate::source::HookState;
 
 fn snapshot() -> Snapshot {
     let hook = |name: &str, missing: Option<&str>| HookState {
@@ -52,6 +51,7 @@ fn snapshot() -> Snapshot {
                 tlp: 1,
             },
             retransmits_unknown: 4,
+            retransmits_syn: 3,
             resets_sent: 1,
             resets_received: 2,
             ..Summary::default()

@@ -30,6 +30,8 @@ pub(crate) enum Action {
     FilterAccept,
     FilterCancel,
     FilterEdit(Edit),
+    /// Text from the clipboard, whole.
+    FilterPaste(String),
     FilterClear,
     SickOnly,
     Freeze,

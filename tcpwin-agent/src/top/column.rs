@@ -73,7 +73,7 @@ pub(crate) const SPECS: [Spec; 17] = [
     spec(Column::Direction, "direction", "dir", 4, 8, false),
     spec(Column::Rate, "rate", "rate", 11, 2, true),
     spec(Column::Ceiling, "ceiling", "ceiling", 11, 4, true),
-    spec(Column::Local, "local", "local", 21, 15, false),
+    spec(Column::Local, "local", "local", 21, 16, false),
     spec(Column::Peer, "peer", "peer", 21, 3, false),
     spec(Column::Process, "process", "process", 9, 5, false),
     spec(Column::Rtt, "rtt", "rtt/min ms", 10, 6, true),
@@ -83,8 +83,8 @@ pub(crate) const SPECS: [Spec; 17] = [
     spec(Column::Sndbuf, "sndbuf", "sndbuf", 9, 14, true),
     spec(Column::Unsent, "unsent", "unsent", 9, 13, true),
     spec(Column::Retrans, "retrans", "retr", 7, 12, true),
-    spec(Column::Age, "age", "age", 6, 16, true),
-    spec(Column::Proof, "proof", "proof", 20, 17, false),
+    spec(Column::Age, "age", "age", 6, 17, true),
+    spec(Column::Proof, "proof", "proof", 30, 15, false),
 ];
 
 /// A name that is no column.
@@ -176,6 +176,20 @@ pub(crate) struct Widest {
     pub(crate) process: u16,
 }
 
+impl Widest {
+    /// The wider of both.
+    pub(crate) fn union(self, other: Self) -> Self {
+        Self {
+            local: self.local.max(other.local),
+            peer: self.peer.max(other.peer),
+            process: self.process.max(other.process),
+        }
+    }
+}
+
+/// Columns up to this rank come before whole names.
+const ESSENTIAL: u8 = 8;
+
 /// Cells left of the first column: the mark of the selected row.
 const MARGIN: u16 = 1;
 
@@ -184,37 +198,40 @@ pub(crate) fn plan(width: u16, widest: Widest) -> Vec<Placed> {
     let mut ranked: Vec<&Spec> = SPECS.iter().collect();
     ranked.sort_unstable_by_key(|spec| spec.rank);
     let mut left = width.saturating_sub(MARGIN) + 1;
-    let mut taken = Vec::with_capacity(SPECS.len());
+    let mut placed: Vec<Placed> = Vec::with_capacity(SPECS.len());
+    let grow = |placed: &mut [Placed], left: &mut u16, column: Column, wish: u16| {
+        if let Some(place) = placed.iter_mut().find(|place| place.column == column) {
+            let more = wish.saturating_sub(place.width).min(*left);
+            place.width += more;
+            *left -= more;
+        }
+    };
     for spec in ranked {
+        if spec.rank > ESSENTIAL {
+            // Whole names before more figures.
+            grow(&mut placed, &mut left, Column::Process, widest.process);
+            grow(&mut placed, &mut left, Column::Peer, widest.peer);
+        }
         // No gaps in the ranking: a column never comes and goes as the screen grows.
         if spec.width + 1 > left {
             break;
         }
         left -= spec.width + 1;
-        taken.push(spec.column);
-    }
-    let mut placed: Vec<Placed> = SPECS
-        .iter()
-        .filter(|spec| taken.contains(&spec.column))
-        .map(|spec| Placed {
+        placed.push(Placed {
             column: spec.column,
             x: 0,
             width: spec.width,
-        })
-        .collect();
-    let wishes = [
+        });
+    }
+    for (column, wish) in [
         (Column::Process, widest.process),
         (Column::Peer, widest.peer),
         (Column::Local, widest.local),
         (Column::Proof, u16::MAX),
-    ];
-    for (column, wish) in wishes {
-        if let Some(place) = placed.iter_mut().find(|place| place.column == column) {
-            let more = wish.saturating_sub(place.width).min(left);
-            place.width += more;
-            left -= more;
-        }
+    ] {
+        grow(&mut placed, &mut left, column, wish);
     }
+    placed.sort_unstable_by_key(|place| SPECS.iter().position(|spec| spec.column == place.column));
     let mut x = MARGIN;
     for place in &mut placed {
         place.x = x;
@@ -238,7 +255,8 @@ mod tests {
     fn eighty_cells_show_what_decides() {
         assert_eq!(names(80), ["limit", "rate", "ceiling", "peer", "process", "rtt"]);
         assert_eq!(names(60), ["limit", "rate", "ceiling", "peer"]);
-        assert_eq!(names(200).len(), SPECS.len());
+        assert_eq!(names(220).len(), SPECS.len());
+        assert!(names(200).contains(&"proof"));
     }
 
     #[test]

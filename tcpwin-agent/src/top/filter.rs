@@ -44,14 +44,25 @@ impl FromStr for Filter {
     type Err = FilterError;
 
     fn from_str(text: &str) -> Result<Self, FilterError> {
-        Ok(Self {
-            text: text.trim().to_owned(),
-            terms: parse::parse(text)?,
-        })
+        let (filter, error) = Self::so_far(text);
+        error.map_or(Ok(filter), Err)
     }
 }
 
 impl Filter {
+    /// What a text that is still being written means, up to its first fault.
+    pub(crate) fn so_far(text: &str) -> (Self, Option<FilterError>) {
+        let mut terms = Vec::new();
+        let error = parse::parse(text, &mut terms).err();
+        (
+            Self {
+                text: text.trim().to_owned(),
+                terms,
+            },
+            error,
+        )
+    }
+
     /// As it was written.
     #[must_use]
     pub fn text(&self) -> &str {

@@ -47,15 +47,23 @@ pub(crate) struct History {
 
 impl History {
     /// Takes in a tick: connections that are followed already, then those of `first`, in that order, while there is room.
-    /// What is gone is forgotten.
-    pub(crate) fn push<'a>(&mut self, snapshot: &'a Snapshot, first: impl Iterator<Item = &'a Connection>) {
+    /// What is gone is forgotten, unless it is `opened`.
+    pub(crate) fn push<'a>(
+        &mut self,
+        snapshot: &'a Snapshot,
+        opened: Option<&Connection>,
+        first: impl Iterator<Item = &'a Connection>,
+    ) {
         for connection in snapshot.connections.iter() {
             if let Some(ring) = self.ring(connection) {
                 ring.push(connection, snapshot.tick);
             }
         }
-        for rings in self.rings.values_mut() {
-            rings.retain(|_, ring| ring.tick == snapshot.tick);
+        for (netns, rings) in &mut self.rings {
+            let opened = opened
+                .filter(|opened| opened.netns == *netns)
+                .map(|opened| opened.id.as_str());
+            rings.retain(|id, ring| ring.tick == snapshot.tick || opened == Some(id));
         }
         self.rings.retain(|_, rings| !rings.is_empty());
         self.len = self.rings.values().map(HashMap::len).sum();

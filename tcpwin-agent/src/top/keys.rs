@@ -77,7 +77,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
         LISTS,
         &["g g", "Home"],
         Action::Move(Motion::First),
-        "to the first",
+        "to the first, and stay there",
     ),
     bind(LISTS, &["G", "End"], Action::Move(Motion::Last), "to the last"),
     bind(
@@ -93,7 +93,7 @@ pub(crate) const BINDINGS: &[Binding] = &[
         "back",
     ),
     bind(
-        VIEWS,
+        TABLE,
         &["x"],
         Action::SickOnly,
         "only the sick: held by a window, loss or this host",
@@ -102,9 +102,14 @@ pub(crate) const BINDINGS: &[Binding] = &[
         VIEWS,
         &["/"],
         Action::FilterStart,
-        "filter, e.g.  nginx  bound=window  peer=203.0.113.  rtt>50ms",
+        "filter, such as  bound=window rtt>50ms  (see below)",
     ),
-    bind(TABLE, &["Esc"], Action::FilterClear, "clear the filter"),
+    bind(
+        TABLE,
+        &["Esc"],
+        Action::FilterClear,
+        "clear the filter, then the selection",
+    ),
     bind(TABLE, &["s"], Action::SortNext, "sort by the next column"),
     bind(
         TABLE,
@@ -220,7 +225,7 @@ pub(crate) fn action(mode: Mode, prefix: Option<&str>, key: KeyEvent) -> Action 
         keys.strip_prefix(&*name)
             .is_some_and(|rest| rest.starts_with(' '))
     };
-    if here().any(|binding| binding.keys.iter().any(|keys| starts(&keys))) {
+    if here().any(|binding| binding.keys.iter().any(&starts)) {
         return Action::Prefix(name);
     }
     match key.code {

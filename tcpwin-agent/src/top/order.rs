@@ -7,6 +7,7 @@ use std::str::FromStr;
 use super::column::{Column, SPECS, UnknownColumn, Widest};
 use super::figures;
 use super::filter::Filter;
+use super::text::width;
 use crate::snapshot::{Connection, Snapshot};
 
 /// The order of the table.
@@ -141,7 +142,7 @@ pub(crate) fn arrange(snapshot: &Snapshot, filter: &Filter, sick_only: bool, sor
 
 /// Widest texts of the columns that may grow.
 pub(crate) fn widest(snapshot: &Snapshot) -> Widest {
-    let cells = |text: &str| u16::try_from(text.len()).unwrap_or(u16::MAX);
+    let cells = |text: &str| u16::try_from(width(text)).unwrap_or(u16::MAX);
     snapshot
         .connections
         .iter()

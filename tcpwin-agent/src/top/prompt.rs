@@ -53,8 +53,27 @@ impl Prompt {
         self.cursor
     }
 
-    /// Makes the change. The parsed filter, unless the text is wrong.
-    pub(crate) fn edit(&mut self, edit: Edit) -> Option<Filter> {
+    /// Makes the change. What the text means now, up to its first fault.
+    pub(crate) fn edit(&mut self, edit: Edit) -> Filter {
+        self.change(edit);
+        self.read()
+    }
+
+    /// Inserts all of `text`.
+    pub(crate) fn paste(&mut self, text: &str) -> Filter {
+        for c in text.chars() {
+            self.change(Edit::Insert(c));
+        }
+        self.read()
+    }
+
+    fn read(&mut self) -> Filter {
+        let (filter, error) = Filter::so_far(&self.text());
+        self.error = error;
+        filter
+    }
+
+    fn change(&mut self, edit: Edit) {
         match edit {
             Edit::Insert(c) if self.chars.len() < LONGEST && !c.is_control() => {
                 self.chars.insert(self.cursor, c);
@@ -83,9 +102,6 @@ impl Prompt {
             Edit::Start => self.cursor = 0,
             Edit::End => self.cursor = self.chars.len(),
         }
-        let parsed = self.text().parse();
-        self.error = parsed.as_ref().err().cloned();
-        parsed.ok()
     }
 
     /// Removes what stands between `from` and the cursor.

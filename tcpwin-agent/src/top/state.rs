@@ -91,6 +91,7 @@ pub(crate) struct State {
     /// Indices of the rows into the snapshot's connections.
     pub(crate) rows: Vec<u32>,
     pub(crate) widest: Widest,
+    /// None while the reader has chosen no row: then the first one is, whatever it is.
     pub(crate) selected: Option<Identity>,
     /// Row of the selected connection.
     pub(crate) cursor: usize,
@@ -169,7 +170,7 @@ impl State {
     }
 
     fn footer_lines(&self) -> u16 {
-        if self.prompt.is_some() { 2 } else { 1 }
+        if self.prompt.is_some() { 3 } else { 1 }
     }
 
     /// Columns of the table.
@@ -190,7 +191,11 @@ impl State {
     }
 
     /// Finds the row of the selected connection. Gone, the one in its row takes its place.
-    pub(crate) fn follow(&mut self) {
+    fn follow(&mut self) {
+        if self.selected.is_none() {
+            self.unselect();
+            return;
+        }
         let found = self.selected.as_ref().and_then(|selected| {
             (0..self.rows.len()).find(|row| self.row(*row).is_some_and(|connection| selected.is(connection)))
         });
@@ -205,6 +210,12 @@ impl State {
     pub(crate) fn select(&mut self, row: usize) {
         self.cursor = row.min(self.rows.len().saturating_sub(1));
         self.selected = self.row(self.cursor).map(|connection| Identity::of(connection));
+        self.show_cursor();
+    }
+
+    /// Stays at the top, whatever comes there.
+    pub(crate) fn unselect(&mut self) {
+        (self.selected, self.cursor) = (None, 0);
         self.show_cursor();
     }
 

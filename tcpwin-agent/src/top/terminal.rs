@@ -2,6 +2,7 @@
 
 use std::io::{self, Stdout, Write as _, stdout};
 use std::panic;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossterm::cursor::Show;
 use crossterm::event::{
@@ -45,6 +46,7 @@ impl Screen {
     }
 
     fn enter(&mut self) -> io::Result<()> {
+        TAKEN.store(true, Ordering::Relaxed);
         enable_raw_mode()?;
         execute!(stdout(), EnterAlternateScreen, EnableBracketedPaste)?;
         if self.mouse {
@@ -107,8 +109,15 @@ impl Drop for Screen {
     }
 }
 
-/// As good as the terminal allows; a lost one takes nothing.
+/// If the terminal is ours now.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// As good as the terminal allows; a lost one takes nothing. Only once: leaving twice would put the cursor over what was
+/// written in between.
 fn give_back() {
+    if !TAKEN.swap(false, Ordering::Relaxed) {
+        return;
+    }
     let _ = execute!(
         stdout(),
         DisableMouseCapture,

@@ -94,10 +94,17 @@ pub(crate) fn update(state: &mut State, action: Action) -> Effect {
         ),
         Action::FilterStart => {
             state.view = View::Overview;
+            state.opened = None;
             state.prompt = Some(Prompt::new(state.filter.clone()));
             state.show_cursor();
         }
         Action::FilterEdit(edit) => edit_filter(state, edit),
+        Action::FilterPaste(text) => {
+            if let Some(prompt) = &mut state.prompt {
+                let so_far = prompt.paste(&text);
+                filter(state, so_far);
+            }
+        }
         Action::FilterAccept => {
             if state.prompt.as_ref().is_some_and(|prompt| prompt.error.is_none()) {
                 state.prompt = None;
@@ -109,6 +116,7 @@ pub(crate) fn update(state: &mut State, action: Action) -> Effect {
                 filter(state, prompt.before);
             }
         }
+        Action::FilterClear if state.filter.is_empty() => state.unselect(),
         Action::FilterClear => filter(state, Filter::default()),
         Action::SickOnly => {
             state.sick_only = !state.sick_only;
@@ -157,7 +165,8 @@ fn take(state: &mut State, snapshot: Arc<Snapshot>) {
     }
     state.pulse.push(before.map(|before| &**before), &snapshot);
     if state.frozen && state.snapshot.is_some() {
-        state.history.push(&snapshot, std::iter::empty());
+        let opened = state.opened.as_ref().map(|opened| &*opened.connection);
+        state.history.push(&snapshot, opened, std::iter::empty());
         state.kept_back = Some(snapshot);
     } else {
         show(state, snapshot);
@@ -166,16 +175,18 @@ fn take(state: &mut State, snapshot: Arc<Snapshot>) {
 
 /// Puts a snapshot on the screen.
 fn show(state: &mut State, snapshot: Arc<Snapshot>) {
-    state.widest = order::widest(&snapshot);
+    // It only grows: columns that come and go with single connections are a nuisance.
+    state.widest = state.widest.union(order::widest(&snapshot));
     state.snapshot = Some(Arc::clone(&snapshot));
     state.rearrange();
     let rows = state
         .rows
         .iter()
         .filter_map(|index| snapshot.connections.get(*index as usize));
+    let opened = state.opened.as_ref().map(|opened| &*opened.connection);
     state
         .history
-        .push(&snapshot, rows.map(|connection| &**connection));
+        .push(&snapshot, opened, rows.map(|connection| &**connection));
     if let Some(opened) = &mut state.opened {
         let identity = Identity::of(&opened.connection);
         match snapshot
@@ -198,18 +209,19 @@ fn show(state: &mut State, snapshot: Arc<Snapshot>) {
 fn move_rows(state: &mut State, motion: Motion) {
     let page = state.page_rows();
     let row = state.cursor;
-    state.select(match motion {
+    let to = match motion {
         Motion::Up => row.saturating_sub(1),
         Motion::Down => row + 1,
         Motion::PageUp => row.saturating_sub(page),
         Motion::PageDown => row + page,
         Motion::HalfUp => row.saturating_sub(page / 2),
         Motion::HalfDown => row + page / 2,
-        Motion::First => 0,
+        Motion::First => return state.unselect(),
         Motion::Last => usize::MAX,
         Motion::WheelUp => row.saturating_sub(NOTCH),
         Motion::WheelDown => row + NOTCH,
-    });
+    };
+    state.select(to);
 }
 
 fn move_lines(state: &mut State, motion: Motion) {
@@ -266,6 +278,7 @@ fn open(state: &mut State) {
         return;
     };
     let tick = state.snapshot.as_ref().map_or(0, |snapshot| snapshot.tick);
+    state.select(state.cursor);
     state.history.follow(&connection, tick);
     state.opened = Some(Opened {
         connection,
@@ -321,10 +334,9 @@ fn sort_beside(state: &mut State, step: isize) {
 }
 
 fn edit_filter(state: &mut State, edit: Edit) {
-    let parsed = state.prompt.as_mut().and_then(|prompt| prompt.edit(edit));
-    // While the text is wrong the last right one stays in force.
-    if let Some(parsed) = parsed {
-        filter(state, parsed);
+    if let Some(prompt) = &mut state.prompt {
+        let so_far = prompt.edit(edit);
+        filter(state, so_far);
     }
 }
 

@@ -1,8 +1,7 @@
 //! An event as a line for people: time, event, local → peer, process, details.
 
-use crate::observation::Origin;
+use crate::observation::{Origin, RetransmitKind};
 use crate::snapshot::{Connection, Process, TraceEvent};
-use crate::observation::RetransmitKind;
 use crate::units::bytes_text;
 
 use super::Stamp;

@@ -4,9 +4,8 @@ use tokio::sync::mpsc;
 
 use super::*;
 use crate::classify::{Bound, Direction, Limit, Side};
-use crate::observation::Origin;
+use crate::observation::{Origin, RetransmitKind};
 use crate::snapshot::{Connection, Process, TcpFields, TraceEvent};
-use crate::observation::RetransmitKind;
 
 const MS: u64 = 1_000_000;
 

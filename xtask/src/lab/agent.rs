@@ -130,7 +130,17 @@ impl Agent {
 
     /// The connections of one network namespace, as the API gives them.
     pub fn connections(&self, netns: u64) -> Result<Vec<Value>> {
-        let url = format!("{}/api/v1/connections?netns={netns}", self.url);
+        let body = self.get(&format!("/api/v1/connections?netns={netns}"))?;
+        let mut answer: Value = serde_json::from_str(&body).context("the agent's answer is not JSON")?;
+        match answer.get_mut("connections").map(Value::take) {
+            Some(Value::Array(connections)) => Ok(connections),
+            _ => bail!("the agent's answer has no `connections`"),
+        }
+    }
+
+    /// What it answers to a GET of this path.
+    pub fn get(&self, path: &str) -> Result<String> {
+        let url = format!("{}{path}", self.url);
         let mut answer = self
             .client
             .get(&url)
@@ -146,11 +156,7 @@ impl Agent {
         if status != 200 {
             bail!("{url} answers {status}: {body}");
         }
-        let mut answer: Value = serde_json::from_str(&body).context("the agent's answer is not JSON")?;
-        match answer.get_mut("connections").map(Value::take) {
-            Some(Value::Array(connections)) => Ok(connections),
-            _ => bail!("the agent's answer has no `connections`"),
-        }
+        Ok(body)
     }
 
     /// The last lines of its log.

@@ -103,7 +103,7 @@ impl Worker {
         let orders = serde_json::to_string(spec).context("cannot write the worker's orders")?;
         let mut child = net
             .host(spec.side)
-            .command("/proc/self/exe")
+            .command("/proc/self/exe")?
             .args(["lab", "--worker", &orders])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -1,6 +1,7 @@
 //! Network namespaces of the lab's own: one thread unshares, its namespace is bound to a name under /run/netns
 //! (so `ip netns exec` and `ss -N` see it), and threads or child processes enter it for what they do there.
 
+use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::fs::MetadataExt;
@@ -71,19 +72,20 @@ impl NetNs {
     }
 
     /// A command that runs inside the namespace and dies with the thread that starts it.
-    pub fn command(&self, program: impl AsRef<std::ffi::OsStr>) -> Command {
+    pub fn command(&self, program: impl AsRef<OsStr>) -> Result<Command> {
         let mut command = Command::new(program);
-        let namespace = self.file.as_raw_fd();
         die_with_parent(&mut command);
-        // SAFETY: setns is a bare system call, safe between fork and exec; the descriptor is open in the child,
-        // since `self` outlives the spawn of a command borrowed from it in practice and close-on-exec acts later.
+        let namespace = self.file.try_clone().context("cannot duplicate a descriptor")?;
+        // SAFETY: setns is a bare system call, safe between fork and exec; the closure owns the descriptor.
         unsafe {
-            command.pre_exec(move || match libc::setns(namespace, libc::CLONE_NEWNET) {
-                0 => Ok(()),
-                _ => Err(io::Error::last_os_error()),
-            });
+            command.pre_exec(
+                move || match libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWNET) {
+                    0 => Ok(()),
+                    _ => Err(io::Error::last_os_error()),
+                },
+            );
         }
-        command
+        Ok(command)
     }
 
     /// Sets `net.…` in the namespace.
@@ -99,7 +101,7 @@ impl NetNs {
     pub fn ip(&self, lines: &[String]) -> Result<()> {
         for line in lines {
             let output = self
-                .command(tool("ip")?)
+                .command(tool("ip")?)?
                 .args(line.split_whitespace())
                 .stdin(Stdio::null())
                 .output()

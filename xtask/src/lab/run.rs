@@ -46,8 +46,9 @@ pub fn run(scenario: &Scenario, watch: &mut dyn Watch, with_ss: bool) -> Result<
             net.cut();
         }
         flow.listen_until(second_ns)?;
+        // The agent's last interval began up to two seconds ago, and all of it must be steady.
         // A second late is a second lost, not one to be caught up with.
-        if second_ns > steady_ns && now_ns() < second_ns + seconds_ns(1.0) {
+        if second_ns >= steady_ns + seconds_ns(2.0) && now_ns() < second_ns + seconds_ns(1.0) {
             watch.second(second, &net, &flow)?;
         }
         if with_ss && ss.is_none() && second_ns >= u64::midpoint(steady_ns, end_ns) {
@@ -73,7 +74,7 @@ pub fn run(scenario: &Scenario, watch: &mut dyn Watch, with_ss: bool) -> Result<
 fn ss_of(net: &Net, side: Side) -> Result<String> {
     let output = net
         .host(side)
-        .command(tool("ss")?)
+        .command(tool("ss")?)?
         .arg("-tinmH")
         .stdin(Stdio::null())
         .output()?;

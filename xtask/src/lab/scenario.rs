@@ -2,6 +2,8 @@
 //!
 //! The comment lines that begin a file say why its truth holds by construction; the first one is what a list shows.
 
+use std::fs;
+
 use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 
@@ -123,14 +125,34 @@ impl Scenario {
         Ok(())
     }
 
-    /// The scenario of that name.
+    /// The scenario of that name, or of that file if it ends in `.toml`.
     pub fn named(name: &str) -> Result<Self> {
+        if name.ends_with(".toml") {
+            let text = fs::read_to_string(name).with_context(|| format!("cannot read {name}"))?;
+            return Self::parse(&text).with_context(|| name.to_owned());
+        }
         let (_, text) = SCENARIOS
             .iter()
             .find(|(known, _)| *known == name)
             .ok_or_else(|| anyhow!("no scenario is called {name:?}; `cargo xtask lab` lists them"))?;
         Self::parse(text).with_context(|| format!("scenarios/{name}.toml"))
     }
+}
+
+/// Every scenario that expects a verdict. The others measure the lab, and leave no core for anybody else.
+pub fn judged() -> Result<Vec<&'static str>> {
+    let mut names = Vec::new();
+    for (name, _) in SCENARIOS {
+        if Scenario::named(name)?.expect.bound.is_some() {
+            names.push(*name);
+        }
+    }
+    Ok(names)
+}
+
+/// What a scenario is called, given by its name or its file.
+pub fn stem(name: &str) -> &str {
+    name.rsplit('/').next().unwrap_or(name).trim_end_matches(".toml")
 }
 
 /// Every scenario's name and the first line of its reason.

@@ -28,5 +28,5 @@ echo $? >/out/.status
 uname -r >/out/.kernel
 read -r uptime _ </proc/uptime
 echo "$uptime" >/out/.uptime
-tar -C /out -cf /dev/vport0p1 .
+[ -c /dev/vport0p1 ] && tar -C /out -cf /dev/vport0p1 .
 poweroff -f

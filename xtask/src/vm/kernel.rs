@@ -107,17 +107,27 @@ fn dir(release: Release) -> Result<PathBuf> {
 
 fn download(release: Release, dir: &Path, tree: &Path) -> Result<()> {
     announce(format_args!(
-        "will download Debian's newest {release} kernel into {}, once",
+        "will download Debian's {release} kernel into {}, once",
         dir.display()
     ));
     let mirror = Mirror::of(release.suites(), &dir.join("apt"))?;
     let package = mirror.newest(release.package_prefix(), is_cloud_kernel)?;
-    announce(format_args!("downloading {package}"));
     // Renamed last: what is under `tree` is whole.
     let unpacked = tempfile::tempdir_in(dir)?;
-    mirror.unpack(&package, unpacked.path())?;
+    for part in std::iter::once(package.clone()).chain(parts(&mirror, &package)?) {
+        announce(format_args!("downloading {part}"));
+        mirror.unpack(&part, unpacked.path())?;
+    }
     fs::rename(unpacked.keep(), tree)?;
     Ok(())
+}
+
+/// Since Debian 14 a kernel's image, modules and lists are packages of their own.
+fn parts(mirror: &Mirror, package: &str) -> Result<Vec<String>> {
+    let mut parts = mirror.dependencies(package)?;
+    let kinds = ["linux-base-", "linux-binary-", "linux-modules-"];
+    parts.retain(|name| kinds.iter().any(|kind| name.starts_with(kind)));
+    Ok(parts)
 }
 
 /// Kernels proper, such as `linux-image-6.1.0-50-cloud-amd64-unsigned`; not the packages that only depend on one.

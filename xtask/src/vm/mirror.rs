@@ -66,6 +66,15 @@ impl Mirror {
             .with_context(|| format!("no package named {prefix}…"))
     }
 
+    /// Names of the packages that this one cannot do without.
+    pub fn dependencies(&self, package: &str) -> Result<Vec<String>> {
+        let text = process::output(self.apt("apt-cache").args(["depends", "--important", package]))?;
+        let names = text
+            .lines()
+            .filter_map(|line| line.trim().strip_prefix("Depends: "));
+        Ok(names.map(str::to_owned).collect())
+    }
+
     /// Downloads `package` and unpacks it, without installing, into `into`.
     pub fn unpack(&self, package: &str, into: &Path) -> Result<()> {
         let downloads = tempfile::tempdir_in(&self.dir)?;

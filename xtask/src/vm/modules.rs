@@ -12,20 +12,12 @@ use anyhow::{Context as _, Result, bail, ensure};
 
 use crate::vm::kernel::Kernel;
 
-/// What the scenarios and both sources may need.
-const WANTED: [&str; 11] = [
-    "veth",
-    "tun",
-    "sch_netem",
-    "sch_fq",
-    "sch_tbf",
-    "sch_htb",
-    "sch_ingress",
-    "tcp_bbr",
-    "tls",
-    "inet_diag",
-    "tcp_diag",
-];
+/// What the scenarios and both sources may need, and the channel of the results.
+const WANTED: &str = "virtio_pci virtio_console veth tun sch_netem sch_fq sch_tbf sch_htb sch_ingress \
+                      tcp_bbr inet_diag tcp_diag tls";
+
+/// Not in every kernel: Debian 11's cloud kernel is built without it.
+const OPTIONAL: &str = "tls";
 
 /// A module ready for insmod.
 pub struct Module {
@@ -37,7 +29,8 @@ pub struct Module {
 
 /// [`WANTED`] and all they depend on; what is built into the kernel needs no loading.
 pub fn resolve(kernel: &Kernel) -> Result<Vec<Module>> {
-    let builtin = fs::read_to_string(kernel.modules.join("modules.builtin"))?;
+    let builtin = kernel.modules.join("modules.builtin");
+    let builtin = fs::read_to_string(&builtin).with_context(|| builtin.display().to_string())?;
     let mut files: HashMap<String, Option<PathBuf>> = builtin
         .lines()
         .map(|path| (module_name(Path::new(path)), None))
@@ -45,7 +38,10 @@ pub fn resolve(kernel: &Kernel) -> Result<Vec<Module>> {
     index(&kernel.modules, &mut files)?;
 
     let mut resolved = Vec::new();
-    for name in WANTED {
+    for name in WANTED.split_whitespace() {
+        if name == OPTIONAL && !files.contains_key(name) {
+            continue;
+        }
         add(name, &files, &mut resolved)
             .with_context(|| format!("module {name} of kernel {}", kernel.version))?;
     }

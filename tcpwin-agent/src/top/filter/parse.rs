@@ -12,9 +12,10 @@ enum Token {
 /// A token and the number of characters before it.
 type Located = (usize, Token);
 
-pub(super) fn parse(text: &str) -> Result<Vec<Term>, FilterError> {
-    let tokens = tokens(text)?;
-    let mut terms = Vec::new();
+/// Adds the terms of `text` to `terms`, up to the first fault.
+pub(super) fn parse(text: &str, terms: &mut Vec<Term>) -> Result<(), FilterError> {
+    let mut tokens = Vec::new();
+    let cut = tokenise(text, &mut tokens);
     let mut rest = tokens.as_slice();
     let mut joined: Option<usize> = None;
     while let Some(((column, token), after)) = rest.split_first() {
@@ -27,6 +28,8 @@ pub(super) fn parse(text: &str) -> Result<Vec<Term>, FilterError> {
                 rest = after;
                 joined = None;
             }
+            // A fault that stopped the tokens comes first: `proc="x`.
+            [(_, Token::Op(_)), ..] if cut.is_err() => return cut,
             [(at, Token::Op(_)), ..] => return Err(fault(at + 1, "a value comes after this")),
             _ if word == "and" => {
                 if terms.is_empty() || joined.is_some() {
@@ -43,8 +46,9 @@ pub(super) fn parse(text: &str) -> Result<Vec<Term>, FilterError> {
         }
     }
     match joined {
+        _ if cut.is_err() => cut,
         Some(column) => Err(fault(column, "`and` joins two conditions")),
-        None => Ok(terms),
+        None => Ok(()),
     }
 }
 
@@ -68,8 +72,7 @@ fn fault(column: usize, message: &str) -> FilterError {
     }
 }
 
-fn tokens(text: &str) -> Result<Vec<Located>, FilterError> {
-    let mut tokens = Vec::new();
+fn tokenise(text: &str, tokens: &mut Vec<Located>) -> Result<(), FilterError> {
     let mut chars = text.chars().enumerate().peekable();
     while let Some(&(column, c)) = chars.peek() {
         if c.is_whitespace() {
@@ -95,7 +98,7 @@ fn tokens(text: &str) -> Result<Vec<Located>, FilterError> {
             tokens.push((column, Token::Word(word)));
         }
     }
-    Ok(tokens)
+    Ok(())
 }
 
 type Chars<'a> = std::iter::Peekable<std::iter::Enumerate<std::str::Chars<'a>>>;

@@ -2,14 +2,17 @@
 
 use ratatui::Frame;
 use ratatui::layout::{Position, Rect};
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::canvas::ends;
+use crate::top::filter::FilterError;
 use crate::top::prompt::Prompt;
 use crate::top::state::{State, View};
 use crate::top::text::{clean, count_text, elide, width};
-use crate::top::theme::Sign;
+use crate::top::theme::{Sign, Theme};
+
+/// Before the filter as it is written.
+const LEAD: &str = "filter: ";
 
 /// Draws it.
 pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
@@ -109,60 +112,64 @@ fn place(state: &State) -> String {
     place
 }
 
-/// The filter, and under it what is wrong with it or how many pass.
+/// The filter; under it a mark where it is wrong, and what is wrong.
 fn render_prompt(frame: &mut Frame<'_>, area: Rect, state: &State, prompt: &Prompt) {
-    const LEAD: &str = "filter: ";
     let theme = state.theme;
-    let cells = usize::from(area.width).saturating_sub(LEAD.len() + 1);
+    let cells = usize::from(area.width);
+    let room = cells.saturating_sub(LEAD.len() + 1);
     let text: Vec<char> = prompt.text().chars().collect();
     // The part around the cursor; wide characters may hide its end, never the cursor.
-    let wide = |from: usize| {
-        text[from..prompt.cursor()]
-            .iter()
+    let wide = |from: usize, to: usize| -> usize {
+        text.iter()
+            .take(to)
+            .skip(from)
             .map(|c| width(c.encode_utf8(&mut [0; 4])))
-            .sum::<usize>()
+            .sum()
     };
     let from = (0..=prompt.cursor())
-        .find(|from| wide(*from) <= cells)
+        .find(|from| wide(*from, prompt.cursor()) <= room)
         .unwrap_or(prompt.cursor());
-    let shown: String = text[from..].iter().collect();
-    let shown = clean(&shown, theme.ascii);
-    let line = Line::from(vec![Span::styled(LEAD, theme.key()), Span::raw(shown)]);
-    let below = match &prompt.error {
-        Some(error) => {
-            let column = (LEAD.len() + error.column.saturating_sub(from)).min(usize::from(area.width) - 1);
-            let message = clean(&error.message, theme.ascii);
-            let after = usize::from(area.width).saturating_sub(column + 2);
-            let sign = theme.sign(Sign::Up);
-            if width(&message) <= after {
-                Line::styled(format!("{:column$}{sign} {message}", ""), theme.alarm_text())
-            } else if width(&message) + 1 <= column {
-                let gap = column - width(&message) - 1;
-                Line::styled(format!("{:gap$}{message} {sign}", ""), theme.alarm_text())
-            } else {
-                let room = usize::from(area.width).saturating_sub(column + 2).max(20);
-                let column = column.min(usize::from(area.width).saturating_sub(room + 2));
-                let message = elide(&message, room, theme.sign(Sign::Ellipsis));
-                Line::styled(format!("{:column$}{sign} {message}", ""), theme.alarm_text())
-            }
-        }
+    let shown: String = text.iter().skip(from).collect();
+    let mut lines = vec![Line::from(vec![
+        Span::styled(LEAD, theme.key()),
+        Span::raw(clean(&shown, theme.ascii).into_owned()),
+    ])];
+    match &prompt.error {
+        Some(error) => lines.extend(fault(error, LEAD.len() + wide(from, error.column), cells, theme)),
         None => {
             let passed = format!(
-                "{} of {}",
+                "{} of {} ",
                 count_text(state.rows.len() as u64),
                 count_text(state.total() as u64)
             );
-            ends(
-                vec![Span::styled("        Enter keeps it, Esc goes back", theme.dim())],
-                vec![Span::styled(format!("{passed} "), Style::new())],
-                usize::from(area.width),
-            )
+            let hint = format!("{:1$}Enter keeps it, Esc goes back", "", LEAD.len());
+            lines.push(ends(
+                vec![Span::styled(hint, theme.dim())],
+                vec![Span::raw(passed)],
+                cells,
+            ));
         }
-    };
-    super::draw(frame, area, &[line, below]);
-    let x = area.x + (LEAD.len() + wide(from)) as u16;
+    }
+    super::draw(frame, area, &lines);
+    let x = area.x + (LEAD.len() + wide(from, prompt.cursor())) as u16;
     frame.set_cursor_position(Position {
         x: x.min(area.right().saturating_sub(1)),
         y: area.y,
     });
+}
+
+/// A mark under the fault, and what is wrong beside it or on a line of its own.
+fn fault(error: &FilterError, column: usize, cells: usize, theme: Theme) -> Vec<Line<'static>> {
+    let column = column.min(cells.saturating_sub(1));
+    let sign = theme.sign(Sign::Up);
+    let message = clean(&error.message, theme.ascii);
+    let styled = |text: String| Line::styled(text, theme.alarm_text());
+    if column + 2 + width(&message) <= cells {
+        return vec![styled(format!("{:column$}{sign} {message}", ""))];
+    }
+    let message = elide(&message, cells.saturating_sub(1), theme.sign(Sign::Ellipsis));
+    vec![
+        styled(format!("{:column$}{sign}", "")),
+        styled(format!(" {message}")),
+    ]
 }

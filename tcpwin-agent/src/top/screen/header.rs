@@ -158,8 +158,8 @@ fn rates(snapshot: &Snapshot, cells: usize, state: &State) -> Line<'static> {
     let used: usize = left.iter().map(Span::width).sum();
     let forms = [
         format!("tcpwin{cpu}{probes}{each}, {rss} "),
-        format!("own{cpu}, {rss} "),
-        format!("own{cpu} "),
+        format!("tcpwin{cpu}, {rss} "),
+        format!("tcpwin{cpu} "),
     ];
     let own = forms
         .into_iter()

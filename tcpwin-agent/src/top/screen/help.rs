@@ -46,7 +46,7 @@ fn lines(state: &State) -> Vec<Line<'static>> {
         for binding in of_group {
             let keys: Vec<String> = binding.keys.iter().map(|keys| keys.replace(' ', "")).collect();
             lines.push(Line::from(vec![
-                Span::styled(format!("   {:<22}", keys.join(" ")), theme.key()),
+                Span::styled(format!("   {:<25}", keys.join(" ")), theme.key()),
                 Span::raw(text(binding.help)),
             ]));
         }

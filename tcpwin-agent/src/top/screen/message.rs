@@ -16,6 +16,15 @@ pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
             "Loading…".to_owned(),
             "The first figures come after one interval.",
         ),
+        // An agent that nobody watched counts connections but lists none yet.
+        (Some(snapshot), _)
+            if state.total() == 0 && snapshot.summary.connections.values().any(|count| *count > 0) =>
+        {
+            (
+                "Loading the connections…".to_owned(),
+                "They come with the agent's next tick.",
+            )
+        }
         (Some(_), _) if state.total() == 0 => (
             "No TCP connections yet.".to_owned(),
             "New ones appear here as they open.",

@@ -7,7 +7,7 @@ use super::section;
 use crate::classify::Limit;
 use crate::snapshot::Connection;
 use crate::top::figures::cwnd_bytes;
-use crate::top::text::clean;
+use crate::top::text::{clean, wrap};
 use crate::top::theme::{Sign, Theme};
 use crate::units::{BytesPerSec, Micros, bits_text, bytes_text, rtt_text};
 
@@ -54,11 +54,18 @@ pub(super) fn lines(connection: &Connection, cells: usize, theme: Theme) -> Vec<
         ("unsent", tcp.unsent_bytes.map(u64::from)),
     ];
     let bdp = bdp(connection);
-    let name = match &bdp {
+    let how = match &bdp {
         Some((bytes, how)) => format!("BDP {} = {how}", bytes_text(*bytes)),
-        None => "windows (no BDP without a rate and a round-trip time)".to_owned(),
+        None => "no BDP without a rate and a round-trip time".to_owned(),
     };
-    let mut lines = vec![section(&clean(&name, theme.ascii), cells, theme)];
+    let mut lines = vec![section(
+        "windows against the bandwidth-delay product",
+        cells,
+        theme,
+    )];
+    for line in wrap(&clean(&how, theme.ascii), cells.saturating_sub(3)) {
+        lines.push(Line::raw(format!("  {line}")));
+    }
     let most = bars
         .iter()
         .filter_map(|(_, bytes)| *bytes)

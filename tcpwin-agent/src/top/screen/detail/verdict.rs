@@ -4,7 +4,7 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use super::section;
-use crate::classify::Direction;
+use crate::classify::{Direction, Limit};
 use crate::snapshot::Connection;
 use crate::top::figures::{gain, limit_text, side_text};
 use crate::top::screen::canvas::ends;
@@ -29,10 +29,14 @@ pub(super) fn lines(connection: &Connection, closed: bool, cells: usize, theme: 
         ));
     }
     lines.push(Line::default());
-    for line in wrap(&text(&connection.proof), cells.saturating_sub(2)) {
-        lines.push(Line::raw(format!(" {line}")));
+    if !connection.proof.is_empty() {
+        lines.extend(
+            wrap(&text(&connection.proof), cells.saturating_sub(2))
+                .iter()
+                .map(|line| Line::raw(format!(" {line}"))),
+        );
+        lines.push(Line::default());
     }
-    lines.push(Line::default());
     let mut row = |name: &str, bold: String, rest: String| {
         let first = Span::styled(format!(" {name:<0$}", INDENT - 1), theme.dim());
         let mut spans = vec![first, Span::styled(text(&bold), theme.title())];
@@ -72,14 +76,22 @@ pub(super) fn lines(connection: &Connection, closed: bool, cells: usize, theme: 
 }
 
 fn headline(connection: &Connection, cells: usize, theme: Theme) -> Line<'static> {
-    let bound = connection.bound;
+    let (bound, limit) = (connection.bound, connection.limit);
+    let class = if bound.name() == limit.name() {
+        String::new()
+    } else {
+        format!(" {}:", bound.name())
+    };
     let left = vec![
         Span::raw(" "),
         Span::styled(format!(" {} ", letter(bound)), theme.bound_ground(bound)),
-        Span::styled(format!(" {}", connection.limit.name()), theme.bound(bound)),
-        Span::styled(format!("  {}", limit_text(connection.limit)), theme.title()),
+        Span::styled(format!("{class} {}", limit.name()), theme.bound(bound)),
+        Span::styled(format!("  {}", limit_text(limit)), theme.title()),
     ];
-    let sure = format!("confidence {} ", percent_text(connection.confidence));
+    let sure = match limit {
+        Limit::Unknown => String::new(),
+        _ => format!("confidence {} ", percent_text(connection.confidence)),
+    };
     ends(left, vec![Span::styled(sure, theme.dim())], cells)
 }
 

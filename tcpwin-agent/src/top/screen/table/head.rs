@@ -4,6 +4,7 @@ use ratatui::Frame;
 use ratatui::layout::Rect;
 
 use crate::top::state::State;
+use crate::top::text::width;
 use crate::top::theme::Sign;
 
 /// Draws it.
@@ -19,8 +20,11 @@ pub(in crate::top::screen) fn render(frame: &mut Frame<'_>, area: Rect, state: &
             (true, true) => theme.sign(Sign::Up),
         };
         let cells = usize::from(place.width);
-        let title = &spec.title[..spec.title.len().min(cells - usize::from(!mark.is_empty()))];
-        let used = title.len() + usize::from(!mark.is_empty());
+        // An ASCII mark is a letter: it keeps off the name where there is room.
+        let apart = theme.ascii && !mark.is_empty() && spec.title.len() + 2 <= cells;
+        let mark = format!("{}{mark}", if apart { " " } else { "" });
+        let title = &spec.title[..spec.title.len().min(cells - width(&mark))];
+        let used = title.len() + width(&mark);
         let pad = if spec.right { cells - used } else { 0 };
         buffer.set_string(
             area.x + place.x + pad as u16,

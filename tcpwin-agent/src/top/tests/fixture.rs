@@ -1,0 +1,294 @@
+//! A fixed host with one connection of every kind. Addresses are from the documentation ranges.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ratatui::Terminal;
+use ratatui::backend::TestBackend;
+use ratatui::layout::Size;
+
+use crate::classify::{Direction, Limit, Remedy, Side};
+use crate::observation::{Origin, Retransmits, TcpState};
+use crate::snapshot::{Budget, Connection, Health, Next, Process, Snapshot, Summary, TcpFields};
+use crate::source::HookState;
+use crate::top::action::{Action, Effect};
+use crate::top::state::State;
+use crate::top::theme::{ColourMode, Theme};
+use crate::top::update::{key_action, update};
+
+/// A connection that holds for nobody; tests change what they need.
+pub(super) fn connection(id: u64, limit: Limit, process: &str, peer: &str, rate_bps: f64) -> Connection {
+    Connection {
+        id: id.to_string(),
+        netns: 4_026_531_840,
+        local: format!("198.51.100.7:{}", 40_000 + id),
+        peer: peer.into(),
+        direction: Direction::Send,
+        process: Some(Process {
+            pid: 1_000 + id as u32,
+            name: process.into(),
+        }),
+        cgroup: None,
+        origin: Origin::Connect,
+        age_us: id * 61_000_000,
+        bound: limit.bound(),
+        limit,
+        side: Side::Nobody,
+        confidence: 0.9,
+        rate_bps,
+        send_bps: rate_bps,
+        receive_bps: rate_bps / 100.0,
+        ceiling_bps: None,
+        ceiling_formula: None,
+        next: None,
+        budget: None,
+        proof: String::new(),
+        remedies: Vec::new(),
+        tcp: TcpFields {
+            state: Some(TcpState::Established),
+            srtt_us: Some(20_000 + id as u32 * 1_000),
+            min_rtt_us: Some(20_000),
+            cwnd: Some(10),
+            mss: Some(1_448),
+            snd_wnd_bytes: Some(131_072),
+            sndbuf_bytes: Some(87_040),
+            in_flight_bytes: Some(0),
+            unsent_bytes: Some(0),
+            ..TcpFields::default()
+        },
+        calls: None,
+    }
+}
+
+/// The connection of the first post: a peer without window scaling, 181 ms away.
+pub(super) fn unscaled() -> Connection {
+    let mut it = connection(7, Limit::RwndScale, "nginx", "203.0.113.9:51812", 2.85e6);
+    it.local = "198.51.100.7:443".into();
+    it.side = Side::PeerKernel;
+    it.confidence = 0.98;
+    it.cgroup = Some("/system.slice/nginx.service".into());
+    it.ceiling_bps = Some(2.896e6);
+    it.ceiling_formula = Some("65535 B ÷ 181 ms".into());
+    it.next = Some(Next {
+        limit: Limit::Bandwidth,
+        rate_bps: 20e6,
+        formula: "best delivery rate to this peer".into(),
+    });
+    it.budget = Some(Budget {
+        rwnd: 0.94,
+        app: 0.04,
+        pacing: 0.02,
+        ..Budget::default()
+    });
+    it.proof = "65,160 of 65,535 bytes of the peer's window are in flight for 94 % of the interval, and the peer offered no \
+                window scaling: the window can never grow"
+        .into();
+    it.remedies = vec![
+        Remedy {
+            side: Side::PeerKernel,
+            change: "sysctl -w net.ipv4.tcp_window_scaling=1".into(),
+            why: "20 Mbit/s at 181 ms needs a window of 442 KiB".into(),
+        },
+        Remedy {
+            side: Side::Path,
+            change: "look for a middlebox that strips wscale from SYNs".into(),
+            why: String::new(),
+        },
+    ];
+    it.tcp = TcpFields {
+        state: Some(TcpState::Established),
+        srtt_us: Some(181_300),
+        rttvar_us: Some(900),
+        min_rtt_us: Some(181_000),
+        cwnd: Some(120),
+        ssthresh: Some(88),
+        mss: Some(1_448),
+        snd_wnd_bytes: Some(65_535),
+        rcv_wnd_bytes: Some(65_160),
+        rcv_wscale: Some(0),
+        sndbuf_bytes: Some(2_626_560),
+        sndbuf_locked: Some(false),
+        rcvbuf_bytes: Some(131_072),
+        in_flight_bytes: Some(65_160),
+        unsent_bytes: Some(1_904_000),
+        bytes_acked: Some(152_118_220),
+        bytes_received: Some(411),
+        delivered: Some(105_100),
+        retransmits_total: Some(12),
+        retransmits: Some(Retransmits {
+            fast: 10,
+            rto: 1,
+            tlp: 1,
+        }),
+        delivery_rate_bps: Some(2.9e6),
+        congestion: Some("cubic".into()),
+        ..TcpFields::default()
+    };
+    it
+}
+
+/// One connection of every kind.
+pub(super) fn connections() -> Vec<Connection> {
+    let mut sndbuf = connection(3, Limit::Sndbuf, "rsync", "203.0.113.20:873", 17.1e6);
+    sndbuf.ceiling_bps = Some(17.3e6);
+    sndbuf.next = Some(Next {
+        limit: Limit::CwndStartup,
+        rate_bps: 21e6,
+        formula: String::new(),
+    });
+    let mut loss = connection(
+        4,
+        Limit::Loss,
+        "postgres",
+        "[2001:db8:5:1::1234:5678]:5432",
+        4.4e6,
+    );
+    loss.ceiling_bps = Some(5.0e6);
+    loss.tcp.retransmits_total = Some(90);
+    loss.tcp.delivered = Some(8_910);
+    let mut bandwidth = connection(5, Limit::Bandwidth, "curl", "192.0.2.80:443", 19.4e6);
+    bandwidth.ceiling_bps = Some(20e6);
+    bandwidth.direction = Direction::Receive;
+    let mut bare = connection(9, Limit::Unknown, "", "192.0.2.81:8080", 0.0);
+    bare.process = None;
+    bare.confidence = 0.0;
+    bare.proof = "no data moved since it was first seen".into();
+    bare.tcp = TcpFields::default();
+    vec![
+        connection(1, Limit::None, "sshd", "192.0.2.4:50022", 1_200.0),
+        connection(2, Limit::App, "バックアップ", "192.0.2.5:443", 310e3),
+        sndbuf,
+        loss,
+        bandwidth,
+        connection(
+            6,
+            Limit::Turns,
+            "evil\u{1b}[2J\u{202e}\n",
+            "203.0.113.21:3306",
+            42e3,
+        ),
+        unscaled(),
+        connection(8, Limit::Stalled, "envoy", "203.0.113.22:9000", 0.0),
+        bare,
+    ]
+}
+
+/// A snapshot of `connections` at a tick.
+pub(super) fn snapshot(tick: u64, connections: Vec<Connection>) -> Arc<Snapshot> {
+    let mut summary = Summary {
+        retransmits: Retransmits {
+            fast: tick as u32 * 3,
+            rto: 0,
+            tlp: 0,
+        },
+        ..Summary::default()
+    };
+    for connection in &connections {
+        *summary.connections.entry(connection.limit).or_default() += 1;
+        summary.send_bps += connection.send_bps;
+        summary.receive_bps += connection.receive_bps;
+    }
+    Arc::new(Snapshot {
+        at_ns: tick * 1_000_000_000,
+        interval_us: 1_000_000,
+        tick,
+        health: Health {
+            source: "ebpf".into(),
+            table_used: connections.len() as u64,
+            table_capacity: 100_000,
+            probe_runs: Some(tick * 10_000),
+            probe_run_ns: Some(tick * 620_000),
+            tick_cpu_us: 900,
+            cpu_us: tick * 4_200,
+            rss_bytes: 19 << 20,
+            host: "gw1".into(),
+            kernel: "6.12.1-test".into(),
+            version: "0.1.0".into(),
+            ..Health::default()
+        },
+        summary,
+        connections: connections.into_iter().map(Arc::new).collect(),
+    })
+}
+
+/// The fixed host's snapshot with whatever a reader should be told.
+pub(super) fn degraded(tick: u64) -> Arc<Snapshot> {
+    let mut snapshot = (*snapshot(tick, connections())).clone();
+    snapshot.health.source = "sock_diag".into();
+    snapshot.health.source_reason = Some("BPF is refused: CAP_BPF is missing; run as root".into());
+    snapshot.health.losses.insert("ring_full".into(), 1_234 * tick);
+    snapshot.health.hooks = vec![HookState {
+        hook: "tp_btf/tcp_cong_state_set".into(),
+        missing: Some("not in this kernel (before 6.1): cwnd falls are seen a tick late".into()),
+    }];
+    Arc::new(snapshot)
+}
+
+/// A state of a screen of this size before any snapshot, in plain colours.
+pub(super) fn empty(width: u16, height: u16) -> State {
+    let theme = Theme::new(ColourMode::Full, false, |_| None);
+    State::new(theme, Size::new(width, height), Duration::from_secs(1))
+}
+
+/// After two ticks of the fixed host.
+pub(super) fn state(width: u16, height: u16) -> State {
+    let mut state = empty(width, height);
+    for tick in 1..=2 {
+        update(&mut state, Action::Snapshot(snapshot(tick, connections())));
+    }
+    state
+}
+
+/// Types keys as the table writes them; one of several letters is named in angle brackets.
+pub(super) fn press(state: &mut State, keys: &str) -> Effect {
+    use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+    let mut effect = Effect::None;
+    let mut rest = keys;
+    while let Some(first) = rest.chars().next() {
+        let end = if first == '<' {
+            rest.find('>').unwrap_or(0)
+        } else {
+            0
+        };
+        let (code, modifiers, used) = match &rest[..end] {
+            "" => (KeyCode::Char(first), KeyModifiers::NONE, first.len_utf8()),
+            name => {
+                let code = match &name[1..] {
+                    "Esc" => KeyCode::Esc,
+                    "Enter" => KeyCode::Enter,
+                    "PgDn" => KeyCode::PageDown,
+                    "PgUp" => KeyCode::PageUp,
+                    "Left" => KeyCode::Left,
+                    "Home" => KeyCode::Home,
+                    "Ctrl-w" => KeyCode::Char('w'),
+                    "lt" => KeyCode::Char('<'),
+                    other => panic!("no key {other} here"),
+                };
+                let control = if name.contains("Ctrl") {
+                    KeyModifiers::CONTROL
+                } else {
+                    KeyModifiers::NONE
+                };
+                (code, control, end + 1)
+            }
+        };
+        let action = key_action(state, KeyEvent::new(code, modifiers));
+        effect = update(state, action);
+        rest = &rest[used..];
+    }
+    effect
+}
+
+/// The screen as text.
+pub(super) fn draw(state: &State) -> String {
+    terminal(state).backend().to_string()
+}
+
+/// The screen with its styles.
+pub(super) fn terminal(state: &State) -> Terminal<TestBackend> {
+    let mut terminal = Terminal::new(TestBackend::new(state.size.width, state.size.height)).unwrap();
+    terminal
+        .draw(|frame| crate::top::screen::render(frame, state))
+        .unwrap();
+    terminal
+}
