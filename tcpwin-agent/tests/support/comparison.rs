@@ -50,7 +50,10 @@ impl Told {
                 self.last.remove(&seen.key);
                 self.closed.entry(seen.key).or_default().push(seen);
             }
-            Update::Retransmit { .. } | Update::CwndFall { .. } | Update::Reset { .. } => {}
+            Update::Vanished { .. }
+            | Update::Retransmit { .. }
+            | Update::CwndFall { .. }
+            | Update::Reset { .. } => {}
         }
     }
 }
