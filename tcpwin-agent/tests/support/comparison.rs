@@ -50,6 +50,9 @@ impl Told {
                 self.last.remove(&seen.key);
                 self.closed.entry(seen.key).or_default().push(seen);
             }
+            Update::Vanished { key, .. } => {
+                self.last.remove(&key);
+            }
             Update::Retransmit { .. } | Update::CwndFall { .. } | Update::Reset { .. } => {}
         }
     }

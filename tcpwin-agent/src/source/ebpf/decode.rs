@@ -129,7 +129,7 @@ fn tcp(gauges: &Gauges, identity: &Identity) -> Tcp {
         .saturating_add(gauges.retrans_out);
     let in_flight = u64::from(packets) * u64::from(gauges.mss);
     let delivery_rate = (gauges.rate_interval_us > 0 && gauges.rate_delivered > 0).then(|| {
-        u64::from(gauges.rate_delivered) * u64::from(gauges.mss) * 1_000_000
+        (u64::from(gauges.rate_delivered) * u64::from(gauges.mss)).saturating_mul(1_000_000)
             / u64::from(gauges.rate_interval_us)
     });
     Tcp {
