@@ -10,6 +10,7 @@ use anyhow::Context as _;
 
 use crate::api;
 use crate::config::{Config, Overrides};
+use crate::connection::owner::Owners;
 use crate::exporter::Exporter;
 use crate::logging::LevelHandle;
 use crate::source::{Source, kernel_clock};
@@ -56,6 +57,7 @@ pub struct Reload {
 pub fn start_pipeline(opened: Opened, config: &Config) -> anyhow::Result<Running> {
     usage::give_back_memory();
     Pipeline::new(opened.source, opened.reason, config, Box::new(kernel_clock))
+        .with_owners(Box::new(Owners::new()))
         .spawn()
         .context("cannot start the pipeline's thread")
 }

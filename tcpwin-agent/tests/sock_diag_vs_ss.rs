@@ -6,6 +6,8 @@ use tcpwin_agent::source::sock_diag::SockDiag;
 mod comparison;
 #[path = "support/connections.rs"]
 mod connections;
+#[path = "sock_diag_vs_ss/namespaces.rs"]
+mod namespaces;
 #[path = "support/netns.rs"]
 mod netns;
 #[path = "support/ss.rs"]

@@ -10,7 +10,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use crate::classify::Context;
 use crate::config::Config;
-use crate::connection::{Table, TableConfig};
+use crate::connection::{FindOwner, Table, TableConfig};
 use crate::host::Host;
 use crate::snapshot::feed::{self, Handle, Inlet, Request};
 use crate::snapshot::{Health, Snapshot, Summary, TraceEvent};
@@ -96,6 +96,13 @@ impl Pipeline {
             events_wanted: false,
             full: None,
         }
+    }
+
+    /// With a finder of owners.
+    #[must_use]
+    pub fn with_owners(mut self, owners: Box<dyn FindOwner>) -> Self {
+        self.table = self.table.with_owners(owners);
+        self
     }
 
     /// The exits' end.

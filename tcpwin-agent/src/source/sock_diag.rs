@@ -2,8 +2,8 @@
 //!
 //! A dump of all sockets at each [`Source::poll`] gives the live ones; the kernel's notice of each destroyed socket
 //! ([`Source::drain`]) gives exact final totals, also of connections too short for any dump. Where a notice is lost, or
-//! a program holds a dead socket, a socket that two dumps in a row lack is told closed with its last known figures,
-//! which may be short of the final ones.
+//! a program holds a dead socket, a socket that two dumps in a row lack is told vanished: its last known figures may be
+//! short of the final ones.
 //!
 //! Not seen from here: the time budget, the writer blocked on buffer space, calls of the program, the kind of a
 //! retransmit, locked buffers, clamps, resets, what happened between two polls.
@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use self::lookup::io_error;
 use self::netlink::{BUFFER, Dumped, Events, Questions};
 use self::poll::Sockets;
+use self::request::Wanted;
 use super::netns::{self, Discovery, Doors, NetnsError};
 use super::{LossCount, ProbeCost, Source, SourceError, Update, kernel_clock};
 use crate::observation::HookState;
@@ -79,21 +80,32 @@ pub struct SockDiag {
 }
 
 impl SockDiag {
-    /// Watches the own namespace at once, the others from the first poll on.
+    /// Watches the namespaces there are; later ones are found while it polls.
     ///
     /// # Errors
     /// When the kernel has no `NETLINK_SOCK_DIAG`, or `/proc` is not mounted.
     pub fn new() -> Result<Self, SourceError> {
         let own = netns::own().map_err(io_error("read /proc/thread-self/ns/net"))?;
-        let namespace = Namespace::open(own).map_err(io_error("open NETLINK_SOCK_DIAG"))?;
-        Ok(Self {
+        let mut namespace = Namespace::open(own).map_err(io_error("open NETLINK_SOCK_DIAG"))?;
+        let mut buffer = vec![0; BUFFER].into_boxed_slice();
+        namespace
+            .questions
+            .dump(Wanted::Answer, &mut buffer, &mut |_, _| {})
+            .map_err(io_error(
+                "ask NETLINK_SOCK_DIAG for TCP sockets (is the module tcp_diag there?)",
+            ))?;
+        let mut source = Self {
             own,
             namespaces: BTreeMap::from([(own, namespace)]),
             discovery: Discovery::default(),
             denied: None,
             losses: Losses::default(),
-            buffer: vec![0; BUFFER].into(),
-        })
+            buffer,
+        };
+        if let Ok(Some(doors)) = source.discovery.when_due(kernel_clock()) {
+            source.follow(&doors, Instant(0), &mut |_| {});
+        }
+        Ok(source)
     }
 
     /// Looks for namespaces at the next poll, however short ago it did.
@@ -182,9 +194,11 @@ impl Source for SockDiag {
         for namespace in self.namespaces.values_mut() {
             let sockets = &mut namespace.sockets;
             sockets.begin();
-            match namespace.questions.dump(&mut self.buffer, &mut |at, record| {
-                sockets.observed(record, at, sink);
-            }) {
+            match namespace
+                .questions
+                .dump(Wanted::Figures, &mut self.buffer, &mut |at, record| {
+                    sockets.observed(record, at, sink);
+                }) {
                 Ok(dumped) => {
                     self.losses.add(dumped);
                     if dumped.is_complete() {

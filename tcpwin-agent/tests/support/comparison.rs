@@ -50,10 +50,10 @@ impl Told {
                 self.last.remove(&seen.key);
                 self.closed.entry(seen.key).or_default().push(seen);
             }
-            Update::Vanished { .. }
-            | Update::Retransmit { .. }
-            | Update::CwndFall { .. }
-            | Update::Reset { .. } => {}
+            Update::Vanished { key, .. } => {
+                self.last.remove(&key);
+            }
+            Update::Retransmit { .. } | Update::CwndFall { .. } | Update::Reset { .. } => {}
         }
     }
 }

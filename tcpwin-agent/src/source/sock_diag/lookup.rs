@@ -1,9 +1,10 @@
 //! One socket asked for by name, in any namespace of the host.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::io;
 
 use super::netlink::{BUFFER, Questions};
+use super::request::Wanted;
 use crate::observation::{Endpoints, Key, Observation, Origin};
 use crate::source::netns::{self, Discovery, Doors};
 use crate::source::{SourceError, kernel_clock};
@@ -55,6 +56,35 @@ impl Lookup {
         Ok(record
             .filter(|record| record.info.is_some())
             .map(|record| record.observation(key.netns, at, at, Origin::Seeded)))
+    }
+
+    /// Every socket of every namespace that can be entered, with the inode of its file: what a look-up in `/proc/PID/fd`
+    /// needs, and the probes cannot tell of sockets older than they.
+    ///
+    /// # Errors
+    /// When the kernel refuses the question. Namespaces that may not be entered are left out.
+    pub fn inodes(&mut self, each: &mut dyn FnMut(Key, u32)) -> Result<(), SourceError> {
+        self.discovery.hasten();
+        self.reach(self.own, kernel_clock())?;
+        let mut places: BTreeSet<u32> = self.doors.keys().copied().collect();
+        places.insert(self.own);
+        for netns in places {
+            if !self.reach(netns, kernel_clock()).unwrap_or(false) {
+                continue;
+            }
+            let Some(questions) = self.questions.get_mut(&netns) else {
+                continue;
+            };
+            questions
+                .dump(Wanted::Identities, &mut self.buffer, &mut |_, record| {
+                    if record.inode != 0 {
+                        let cookie = record.cookie;
+                        each(Key { cookie, netns }, record.inode);
+                    }
+                })
+                .map_err(io_error("dump TCP sockets"))?;
+        }
+        Ok(())
     }
 
     /// Has a netlink socket in the namespace, if there is a way.

@@ -11,7 +11,7 @@ use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType};
 
 use super::decode::{self, Malformed, Message, NLM_F_DUMP_INTR, NLMSG_DONE, NLMSG_ERROR};
 use super::record::Record;
-use super::request::{self, Dump, SOCK_DIAG_BY_FAMILY, TCPDIAG_GETSOCK};
+use super::request::{self, Dump, SOCK_DIAG_BY_FAMILY, TCPDIAG_GETSOCK, Wanted};
 use crate::observation::Endpoints;
 use crate::source::kernel_clock;
 use crate::units::Instant;
@@ -73,15 +73,20 @@ impl Questions {
         })
     }
 
-    /// Hands every TCP socket of [`request::STATES`] to `each` with the time of its reading, in the order of the
+    /// Hands every TCP socket of [`request::STATES`] to `each` with what is wanted of it and the time of its reading, in the order of the
     /// kernel's table.
     ///
     /// # Errors
     /// When the kernel refuses; what was handed over stays right.
-    pub fn dump(&mut self, buffer: &mut [u8], each: &mut dyn FnMut(Instant, Record)) -> io::Result<Dumped> {
+    pub fn dump(
+        &mut self,
+        wanted: Wanted,
+        buffer: &mut [u8],
+        each: &mut dyn FnMut(Instant, Record),
+    ) -> io::Result<Dumped> {
         let mut dumped = Dumped::default();
         if !self.by_family {
-            match self.dump_one(Dump::AnyFamily, buffer, &mut dumped, each) {
+            match self.dump_one(Dump::AnyFamily, wanted, buffer, &mut dumped, each) {
                 // A kernel without the older message.
                 Err(cause)
                     if matches!(
@@ -94,8 +99,8 @@ impl Questions {
                 other => return other.map(|()| dumped),
             }
         }
-        self.dump_one(Dump::Family(request::AF_INET), buffer, &mut dumped, each)?;
-        match self.dump_one(Dump::Family(request::AF_INET6), buffer, &mut dumped, each) {
+        self.dump_one(Dump::Family(request::AF_INET), wanted, buffer, &mut dumped, each)?;
+        match self.dump_one(Dump::Family(request::AF_INET6), wanted, buffer, &mut dumped, each) {
             // A kernel without IPv6.
             Err(cause) if errno(&cause) == Some(Errno::NOENT) => Ok(dumped),
             other => other.map(|()| dumped),
@@ -105,11 +110,12 @@ impl Questions {
     fn dump_one(
         &mut self,
         how: Dump,
+        wanted: Wanted,
         buffer: &mut [u8],
         dumped: &mut Dumped,
         each: &mut dyn FnMut(Instant, Record),
     ) -> io::Result<()> {
-        let sequence = self.ask(buffer, |sequence| request::dump(how, sequence))?;
+        let sequence = self.ask(buffer, |sequence| request::dump(how, wanted, sequence))?;
         self.stale = true;
         loop {
             let datagram = match receive(&self.socket, buffer, RecvFlags::empty()) {

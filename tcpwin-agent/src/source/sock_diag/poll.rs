@@ -3,11 +3,11 @@
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use super::record::Record;
-use crate::observation::{Origin, TcpState};
+use crate::observation::{Key, Origin, TcpState};
 use crate::source::Update;
 use crate::units::Instant;
 
-/// Most sockets that are remembered as told closed while the kernel has yet to say that they are destroyed.
+/// Most sockets that are remembered as told gone while the kernel has yet to say that they are destroyed.
 const CLOSED_EARLY: usize = 1 << 16;
 /// A socket that this many complete dumps in a row lack is gone, though nothing told of its end.
 ///
@@ -38,7 +38,7 @@ pub struct Sockets {
     dumps: u32,
     /// The first complete dump is over.
     seeded: bool,
-    /// Told closed before the kernel destroyed them: a program can hold a dead socket for long.
+    /// Told gone before the kernel destroyed them: a program can hold a dead socket for long.
     closed_early: HashSet<u64>,
     closed_order: VecDeque<u64>,
     /// Local ports of listeners, of the last dump and of the one that runs.
@@ -122,7 +122,7 @@ impl Sockets {
                 continue;
             }
             let cookie = entry.record.cookie;
-            self.close(index, None, at, sink);
+            self.vanish(index, at, sink);
             self.remember_closed(cookie);
         }
     }
@@ -137,7 +137,14 @@ impl Sockets {
     /// The kernel destroyed this socket; these are its final figures.
     pub fn destroyed(&mut self, record: Record, at: Instant, sink: &mut dyn FnMut(Update)) {
         if let Some(&index) = self.by_cookie.get(&record.cookie) {
-            self.close(index as usize, Some(record), at, sink);
+            let entry = self.remove(index as usize);
+            let last = record.after(&entry.record);
+            sink(Update::Closed(last.observation(
+                self.netns,
+                at,
+                entry.since,
+                entry.origin,
+            )));
         } else if self.closed_early.remove(&record.cookie) {
             // Told already. Its place in the order is left to run out.
         } else if record.peer_port != 0 && record.info.is_some() {
@@ -151,7 +158,7 @@ impl Sockets {
     /// The namespace is no longer watched.
     pub fn close_all(&mut self, at: Instant, sink: &mut dyn FnMut(Update)) {
         while !self.entries.is_empty() {
-            self.close(self.entries.len() - 1, None, at, sink);
+            self.vanish(self.entries.len() - 1, at, sink);
         }
     }
 
@@ -165,19 +172,21 @@ impl Sockets {
         Some(index)
     }
 
-    fn close(&mut self, index: usize, last: Option<Record>, at: Instant, sink: &mut dyn FnMut(Update)) {
+    fn vanish(&mut self, index: usize, at: Instant, sink: &mut dyn FnMut(Update)) {
+        let key = Key {
+            cookie: self.remove(index).record.cookie,
+            netns: self.netns,
+        };
+        sink(Update::Vanished { key, at });
+    }
+
+    fn remove(&mut self, index: usize) -> Entry {
         let entry = self.entries.swap_remove(index);
         self.by_cookie.remove(&entry.record.cookie);
         if let Some(moved) = self.entries.get(index) {
             self.by_cookie.insert(moved.record.cookie, index as u32);
         }
-        let record = last.map_or(entry.record, |last| last.after(&entry.record));
-        sink(Update::Closed(record.observation(
-            self.netns,
-            at,
-            entry.since,
-            entry.origin,
-        )));
+        entry
     }
 
     fn remember_closed(&mut self, cookie: u64) {

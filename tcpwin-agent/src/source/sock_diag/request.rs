@@ -25,6 +25,34 @@ const EXTENSIONS: u8 = 1 << 1 | 1 << 3 | 1 << 6;
 /// Not TIME_WAIT and NEW_SYN_RECV (mini sockets without `tcp_info`), and not CLOSE (nothing on the wire any more).
 pub const STATES: u32 = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11;
 
+/// What to ask of the sockets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// All figures of all sockets in [`STATES`].
+    Figures,
+    /// Who they are: addresses, cookie, inode. Half the price.
+    Identities,
+    /// Next to nothing: if there is an answer at all.
+    Answer,
+}
+
+impl Wanted {
+    fn states(self) -> u32 {
+        match self {
+            Self::Figures => STATES,
+            Self::Identities => STATES & !(1 << 10),
+            Self::Answer => 1 << 2,
+        }
+    }
+
+    fn extensions(self) -> u8 {
+        match self {
+            Self::Figures => EXTENSIONS,
+            Self::Identities | Self::Answer => 0,
+        }
+    }
+}
+
 /// How to ask for all sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dump {
@@ -35,20 +63,20 @@ pub enum Dump {
     Family(u8),
 }
 
-/// A dump of all sockets in [`STATES`].
+/// A dump of all sockets.
 #[must_use]
-pub fn dump(how: Dump, sequence: u32) -> Vec<u8> {
+pub fn dump(how: Dump, wanted: Wanted, sequence: u32) -> Vec<u8> {
     let no_socket = [0; 48];
     match how {
         Dump::AnyFamily => {
             let mut bytes = header(TCPDIAG_GETSOCK, NLM_F_REQUEST | NLM_F_DUMP, sequence);
-            bytes.extend([0, 0, 0, EXTENSIONS]);
+            bytes.extend([0, 0, 0, wanted.extensions()]);
             bytes.extend(no_socket);
-            bytes.extend(STATES.to_ne_bytes());
+            bytes.extend(wanted.states().to_ne_bytes());
             bytes.extend(0u32.to_ne_bytes());
             finish(bytes)
         }
-        Dump::Family(family) => by_family(family, NLM_F_REQUEST | NLM_F_DUMP, sequence, &no_socket),
+        Dump::Family(family) => by_family(family, wanted, NLM_F_REQUEST | NLM_F_DUMP, sequence, &no_socket),
     }
 }
 
@@ -76,7 +104,7 @@ pub fn one(cookie: u64, endpoints: &Endpoints, interface: u32, sequence: u32) ->
     // idiag_cookie is two words, the lower one first.
     id[40..44].copy_from_slice(&(cookie as u32).to_ne_bytes());
     id[44..48].copy_from_slice(&((cookie >> 32) as u32).to_ne_bytes());
-    by_family(family, NLM_F_REQUEST, sequence, &id)
+    by_family(family, Wanted::Figures, NLM_F_REQUEST, sequence, &id)
 }
 
 fn v6_octets(address: IpAddr) -> [u8; 16] {
@@ -87,10 +115,10 @@ fn v6_octets(address: IpAddr) -> [u8; 16] {
 }
 
 /// `struct nlmsghdr` + `struct inet_diag_req_v2`.
-fn by_family(family: u8, flags: u16, sequence: u32, id: &[u8; 48]) -> Vec<u8> {
+fn by_family(family: u8, wanted: Wanted, flags: u16, sequence: u32, id: &[u8; 48]) -> Vec<u8> {
     let mut bytes = header(SOCK_DIAG_BY_FAMILY, flags, sequence);
-    bytes.extend([family, IPPROTO_TCP, EXTENSIONS, 0]);
-    bytes.extend(STATES.to_ne_bytes());
+    bytes.extend([family, IPPROTO_TCP, wanted.extensions(), 0]);
+    bytes.extend(wanted.states().to_ne_bytes());
     bytes.extend(id);
     finish(bytes)
 }
@@ -118,8 +146,8 @@ mod tests {
 
     #[test]
     fn sizes_are_those_of_the_kernels_structures() {
-        assert_eq!(dump(Dump::AnyFamily, 1).len(), 16 + 60);
-        assert_eq!(dump(Dump::Family(AF_INET6), 1).len(), 16 + 56);
+        assert_eq!(dump(Dump::AnyFamily, Wanted::Figures, 1).len(), 16 + 60);
+        assert_eq!(dump(Dump::Family(AF_INET6), Wanted::Answer, 1).len(), 16 + 56);
     }
 
     #[test]
