@@ -51,7 +51,8 @@ fn retransmit_skb(ctx: BtfTracePointContext) -> i32 {
         slot.counters.retrans_fast += segments;
         RETRANSMIT_FAST
     };
-    if wanted(WANT_RETRANSMIT) {
+    // None: an attempt that failed (the segment is still in the host's queue), which newer kernels trace too.
+    if segments > 0 && wanted(WANT_RETRANSMIT) {
         slot::send(&Event {
             record: RECORD_RETRANSMIT,
             at_ns: now,
