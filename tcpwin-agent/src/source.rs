@@ -70,8 +70,8 @@ pub struct LossCount {
 /// Counts of the host as a whole, since no connection stands for them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct HostCounts {
-    /// SYN-ACKs sent again.
-    pub synack_retransmits: u64,
+    /// SYNs and SYN-ACKs sent again.
+    pub syn_retransmits: u64,
     /// Resets sent.
     pub resets_sent: u64,
     /// Resets received.

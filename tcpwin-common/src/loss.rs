@@ -47,8 +47,8 @@ impl Loss {
 #[repr(u32)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HostCount {
-    /// SYN-ACKs sent again, by listeners.
-    SynAckRetransmits = 5,
+    /// SYNs and SYN-ACKs sent again.
+    SynRetransmits = 5,
     /// Resets sent, with or without a socket.
     ResetsSent = 6,
     /// Resets received.

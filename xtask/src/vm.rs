@@ -97,8 +97,8 @@ impl GuestJob {
                     guest: guest.into(),
                 })
                 .into(),
-            limit: Duration::from_secs(600),
-            patience: Duration::from_secs(1800),
+            limit: Duration::from_secs(1800),
+            patience: Duration::from_secs(3600),
             virtual_time: true,
             echo: None,
         }

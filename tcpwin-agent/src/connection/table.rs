@@ -12,7 +12,7 @@ use crate::connection::interval::{BudgetShares, Interval};
 use crate::connection::row;
 use crate::observation::{Key, Observation, Origin, OwnerHint};
 use crate::snapshot::{Connection, Process, Summary, TraceEvent};
-use crate::source::{RetransmitKind, Update};
+use crate::source::Update;
 use crate::units::{Bytes, BytesPerSec, Instant};
 
 /// Bounds of the table, and what is known beside the connections.
@@ -72,6 +72,8 @@ pub struct Table {
     /// When the last tick was.
     ticked: Instant,
     nothing: Arc<Verdict>,
+    /// Somebody reads events.
+    telling: bool,
     moved: (u64, u64),
 }
 
@@ -88,6 +90,7 @@ impl Table {
             evictions: 0,
             ticked: Instant(0),
             nothing: Arc::new(Verdict::none(Direction::Send, "idle".to_owned())),
+            telling: true,
             moved: (0, 0),
         }
     }
@@ -97,6 +100,11 @@ impl Table {
     pub fn with_owners(mut self, owners: Box<dyn FindOwner>) -> Self {
         self.owners = Some(owners);
         self
+    }
+
+    /// Whether anybody reads events; they are not made for nobody.
+    pub const fn tell(&mut self, wanted: bool) {
+        self.telling = wanted;
     }
 
     /// Folds one update in. What is worth telling at once is pushed to `events`.
@@ -116,9 +124,6 @@ impl Table {
                 kind,
                 segments,
             } => {
-                if kind == RetransmitKind::SynAck {
-                    self.summary.retransmits_syn += u64::from(segments);
-                }
                 if let Some(entry) = self.entries.get(&key) {
                     events.push(row::retransmit(entry, at, kind, segments));
                 }
@@ -190,7 +195,9 @@ impl Table {
         if is_new {
             self.summary.opened += 1;
             self.summary.opened_connect += u64::from(entry.last.origin == Origin::Connect);
-            events.push(row::open(&entry));
+            if self.telling {
+                events.push(row::open(&entry));
+            }
         }
         *self.summary.connections.entry(Limit::None).or_default() += 1;
         self.entries.insert(key, entry);
@@ -225,7 +232,9 @@ impl Table {
         if let Some(owners) = &mut self.owners {
             owners.forget(key);
         }
-        events.push(row::close(&entry));
+        if self.telling {
+            events.push(row::close(&entry));
+        }
     }
 
     /// Ends the entry's interval: classifies it and adds it to the summary.
@@ -304,7 +313,7 @@ impl Table {
                 entry.budget = None;
             }
             self.move_count(before, Some(entry.verdict.limit));
-            if before != entry.verdict.limit {
+            if self.telling && before != entry.verdict.limit {
                 events.push(row::verdict(&entry, now, before));
             }
             self.entries.insert(key, entry);

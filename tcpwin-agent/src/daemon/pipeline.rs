@@ -243,7 +243,7 @@ impl Pipeline {
         let of_host = self.source.host_counts();
         Summary {
             // SYNs are those of connections, SYN-ACKs those of the host.
-            retransmits_syn: of_connections.retransmits_syn + of_host.synack_retransmits,
+            retransmits_syn: of_connections.retransmits_syn + of_host.syn_retransmits,
             resets_sent: of_host.resets_sent,
             resets_received: of_host.resets_received,
             ..of_connections.clone()
@@ -296,6 +296,7 @@ impl Pipeline {
         if wanted != self.events_wanted {
             self.events_wanted = wanted;
             self.source.want_events(wanted);
+            self.table.tell(wanted);
         }
     }
 }

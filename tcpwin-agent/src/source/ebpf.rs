@@ -69,16 +69,19 @@ impl EbpfSource {
         self.settle_after = Instant(now.0 + cost.0 * SETTLE_SHARE);
     }
 
-    fn high_water(&self) -> usize {
-        let Ok(by_cpu) = self.high_water.get(&0, 0) else {
-            return self.slots.len();
+    /// How far slots have ever been used; brings them into view.
+    fn high_water(&mut self) -> usize {
+        let high = match self.high_water.get(&0, 0) {
+            Ok(by_cpu) => by_cpu.iter().copied().max().unwrap_or(0) as usize,
+            Err(_) => self.slots.len(),
         };
-        by_cpu
-            .iter()
-            .copied()
-            .max()
-            .unwrap_or(0)
-            .min(self.slots.len() as u32) as usize
+        if let Err(error) = self.slots.extend(high) {
+            tracing::warn!(
+                "cannot map more slots, connections beyond {} are not read: {error}",
+                self.slots.len()
+            );
+        }
+        high.min(self.slots.len())
     }
 
     fn count(&self, index: u32) -> u64 {
@@ -252,7 +255,7 @@ impl Source for EbpfSource {
 
     fn host_counts(&self) -> HostCounts {
         HostCounts {
-            synack_retransmits: self.count(HostCount::SynAckRetransmits as u32),
+            syn_retransmits: self.count(HostCount::SynRetransmits as u32),
             resets_sent: self.count(HostCount::ResetsSent as u32),
             resets_received: self.count(HostCount::ResetsReceived as u32),
         }

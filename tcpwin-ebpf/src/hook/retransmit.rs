@@ -36,6 +36,7 @@ fn retransmit_skb(ctx: BtfTracePointContext) -> i32 {
     let ca_state = socket.ca_state();
     let kind = if socket.state() == TCP_SYN_SENT {
         slot.counters.retrans_syn += segments;
+        count_host(HostCount::SynRetransmits);
         RETRANSMIT_SYN_ACK
     } else if ca_state == TCP_CA_LOSS {
         slot.counters.retrans_rto += segments;
@@ -50,7 +51,8 @@ fn retransmit_skb(ctx: BtfTracePointContext) -> i32 {
         slot.counters.retrans_fast += segments;
         RETRANSMIT_FAST
     };
-    if wanted(WANT_RETRANSMIT) {
+    // None: an attempt that failed (the segment is still in the host's queue), which newer kernels trace too.
+    if segments > 0 && wanted(WANT_RETRANSMIT) {
         slot::send(&Event {
             record: RECORD_RETRANSMIT,
             at_ns: now,
@@ -74,7 +76,7 @@ fn retransmit_skb(ctx: BtfTracePointContext) -> i32 {
 
 #[btf_tracepoint(function = "tcp_retransmit_synack")]
 fn retransmit_synack(_ctx: BtfTracePointContext) -> i32 {
-    count_host(HostCount::SynAckRetransmits);
+    count_host(HostCount::SynRetransmits);
     0
 }
 

@@ -129,8 +129,8 @@ fn tcp(gauges: &Gauges, identity: &Identity) -> Tcp {
         .saturating_add(gauges.retrans_out);
     let in_flight = u64::from(packets) * u64::from(gauges.mss);
     let delivery_rate = (gauges.rate_interval_us > 0 && gauges.rate_delivered > 0).then(|| {
-        (u64::from(gauges.rate_delivered) * u64::from(gauges.mss)).saturating_mul(1_000_000)
-            / u64::from(gauges.rate_interval_us)
+        let bytes = u128::from(gauges.rate_delivered) * u128::from(gauges.mss);
+        u64::try_from(bytes * 1_000_000 / u128::from(gauges.rate_interval_us)).unwrap_or(u64::MAX)
     });
     Tcp {
         srtt_us: (gauges.srtt_us > 0).then_some(gauges.srtt_us),

@@ -1,7 +1,5 @@
 //! Loads the object for this kernel: offsets and sizes set, programs attached, slots mapped.
 
-use std::os::fd::AsFd as _;
-
 use aya::{
     Ebpf, EbpfLoader,
     maps::{Array, Map, MapError, PerCpuArray, RingBuf, Stack},
@@ -115,11 +113,10 @@ pub(super) fn open(options: &LoadOptions) -> Result<EbpfSource, LoadError> {
             cause: "not an array".to_owned(),
         });
     };
-    let slots =
-        slots::Slots::map(array.fd().as_fd(), options.slots as usize).map_err(|cause| LoadError::Map {
-            name: "SLOTS",
-            cause: cause.to_string(),
-        })?;
+    let slots = slots::Slots::map(array, options.slots as usize).map_err(|cause| LoadError::Map {
+        name: "SLOTS",
+        cause: cause.to_string(),
+    })?;
     let events = RingBuf::try_from(take(&mut ebpf, "EVENTS")?).map_err(map_error("EVENTS"))?;
     let counts = PerCpuArray::try_from(take(&mut ebpf, "COUNTS")?).map_err(map_error("COUNTS"))?;
     let high_water =

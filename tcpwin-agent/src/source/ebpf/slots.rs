@@ -1,16 +1,24 @@
 //! The array of slots as the kernel's memory, mapped read-only.
 
 use std::io;
-use std::os::fd::{AsRawFd as _, BorrowedFd};
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
 use std::ptr::{NonNull, read_volatile};
 use std::sync::atomic::{Ordering, fence};
 
+use aya::maps::MapData;
 use tcpwin_common::{BUDGET_IDLE, Slot};
 
-/// A view of all slots. The kernel writes while we read: a copy is checked against a change of owner.
+/// Slots mapped at first; the view doubles as the slots in use grow, since every mapped page counts as resident.
+const FIRST: usize = 1024;
+
+/// A view of the slots in use. The kernel writes while we read: a copy is checked against a change of owner.
 pub(super) struct Slots {
+    map: MapData,
     start: NonNull<Slot>,
+    /// Slots in view.
     len: usize,
+    /// Slots there are.
+    capacity: usize,
     bytes: usize,
 }
 
@@ -18,30 +26,39 @@ pub(super) struct Slots {
 unsafe impl Send for Slots {}
 
 impl Slots {
-    /// Maps `len` slots of a BPF_F_MMAPABLE array.
-    pub(super) fn map(fd: BorrowedFd<'_>, len: usize) -> io::Result<Self> {
-        let page = rustix::param::page_size();
-        let bytes = (len * size_of::<Slot>()).next_multiple_of(page);
-        // SAFETY: a fresh mapping at an address of the kernel's choice.
-        let start = unsafe {
-            libc::mmap(
-                std::ptr::null_mut(),
-                bytes,
-                libc::PROT_READ,
-                libc::MAP_SHARED,
-                fd.as_raw_fd(),
-                0,
-            )
-        };
-        if start == libc::MAP_FAILED {
-            return Err(io::Error::last_os_error());
-        }
-        let start = NonNull::new(start.cast()).ok_or_else(io::Error::last_os_error)?;
-        Ok(Self { start, len, bytes })
+    /// Maps the first slots of a BPF_F_MMAPABLE array.
+    pub(super) fn map(map: MapData, capacity: usize) -> io::Result<Self> {
+        let len = capacity.min(FIRST);
+        let (start, bytes) = map_slots(map.fd().as_fd(), len)?;
+        Ok(Self {
+            map,
+            start,
+            len,
+            capacity,
+            bytes,
+        })
     }
 
+    /// Brings the first `wanted` slots into view, as far as there are so many.
+    pub(super) fn extend(&mut self, wanted: usize) -> io::Result<()> {
+        if wanted <= self.len || self.len == self.capacity {
+            return Ok(());
+        }
+        let len = wanted.next_power_of_two().min(self.capacity);
+        let (start, bytes) = map_slots(self.map.fd().as_fd(), len)?;
+        self.unmap();
+        (self.start, self.bytes, self.len) = (start, bytes, len);
+        Ok(())
+    }
+
+    /// Slots in view.
     pub(super) const fn len(&self) -> usize {
         self.len
+    }
+
+    fn unmap(&mut self) {
+        // SAFETY: mapped by `map_slots` with this length, and not used after.
+        unsafe { libc::munmap(self.start.as_ptr().cast(), self.bytes) };
     }
 
     fn at(&self, index: usize) -> *const Slot {
@@ -90,7 +107,26 @@ impl Slots {
 
 impl Drop for Slots {
     fn drop(&mut self) {
-        // SAFETY: mapped by `map` with this length.
-        unsafe { libc::munmap(self.start.as_ptr().cast(), self.bytes) };
+        self.unmap();
     }
+}
+
+fn map_slots(fd: BorrowedFd<'_>, len: usize) -> io::Result<(NonNull<Slot>, usize)> {
+    let bytes = (len * size_of::<Slot>()).next_multiple_of(rustix::param::page_size());
+    // SAFETY: a fresh mapping at an address of the kernel's choice.
+    let start = unsafe {
+        libc::mmap(
+            std::ptr::null_mut(),
+            bytes,
+            libc::PROT_READ,
+            libc::MAP_SHARED,
+            fd.as_raw_fd(),
+            0,
+        )
+    };
+    if start == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    let start = NonNull::new(start.cast()).ok_or_else(io::Error::last_os_error)?;
+    Ok((start, bytes))
 }
