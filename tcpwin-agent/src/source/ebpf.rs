@@ -14,11 +14,11 @@ use aya::{
     Ebpf,
     maps::{Array, MapData, PerCpuArray, RingBuf},
 };
-use tcpwin_common::{Event, HostCount, LOSS_COUNT, Loss, Slot, WANT_CWND_FALL, WANT_RETRANSMIT};
+use tcpwin_common::{BUDGET_IDLE, Event, HostCount, LOSS_COUNT, Loss, Slot, WANT_CWND_FALL, WANT_RETRANSMIT};
 
 pub use load::{LoadError, LoadOptions};
 
-use crate::observation::Key;
+use crate::observation::{Key, TcpState};
 use crate::source::{HookState, HostCounts, LossCount, ProbeCost, Source, SourceError, Update};
 use crate::units::{Instant, Nanos};
 
@@ -102,8 +102,8 @@ impl EbpfSource {
                 if cookie == 0 {
                     continue;
                 }
+                any_quiet |= before.unsettled;
                 if !self.slots.is_running(index) {
-                    any_quiet |= before.unsettled;
                     continue;
                 }
             }
@@ -114,7 +114,7 @@ impl EbpfSource {
                 cookie: slot.cookie,
                 netns: slot.identity.netns,
                 stamp,
-                unsettled: slot.last_ns > slot.gauges_ns || stamp != before.stamp,
+                unsettled: is_unsettled(&slot),
             };
             if before.cookie != 0 && before.cookie != slot.cookie {
                 // Its closing record was lost.
@@ -137,24 +137,36 @@ impl EbpfSource {
     /// After a settling pass: hands over what it changed.
     fn read_settled(&mut self, now: Instant, sink: &mut dyn FnMut(Update)) {
         for index in 0..self.seen.len() {
-            if !self.seen[index].unsettled || self.slots.is_running(index) {
+            if !self.seen[index].unsettled {
                 continue;
             }
             let (cookie, stamp) = self.slots.stamp(index);
-            if cookie == 0 || cookie != self.seen[index].cookie {
+            if cookie != self.seen[index].cookie {
                 continue;
             }
-            self.seen[index].unsettled = false;
-            self.seen[index].stamp = stamp;
-            if let Some(observation) = self
+            // What moves on meanwhile is read at the next poll.
+            let Some(slot) = self
                 .slots
                 .copy(index)
-                .and_then(|slot| decode::observation(&slot, now))
-            {
+                .filter(|slot| slot.gauges_ns >= slot.last_ns)
+            else {
+                continue;
+            };
+            self.seen[index].unsettled = is_unsettled(&slot);
+            self.seen[index].stamp = stamp;
+            if let Some(observation) = decode::observation(&slot, now) {
                 sink(Update::Observed(observation));
             }
         }
     }
+}
+
+/// If the socket has moved on since its fields were copied, or does so unseen: no event tells what becomes of the data of a
+/// half-closed one. The walk does not meet one whose connection has ended.
+fn is_unsettled(slot: &Slot) -> bool {
+    let state = TcpState::from_kernel(slot.identity.state);
+    let unseen = state != Some(TcpState::Established) && slot.budget_state != BUDGET_IDLE as u32;
+    state != Some(TcpState::Close) && (slot.last_ns > slot.gauges_ns || unseen)
 }
 
 impl Source for EbpfSource {

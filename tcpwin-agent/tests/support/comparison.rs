@@ -1,63 +1,19 @@
 //! Any source against `ss`: every figure of every connection of two namespaces, then the totals at their ends.
 
-use std::collections::{BTreeMap, HashMap};
-use std::time::Duration;
+use std::collections::BTreeMap;
 
-use tcpwin_agent::observation::{Key, Observation};
-use tcpwin_agent::source::{Source, Update, kernel_clock, netns};
-use tcpwin_agent::units::Nanos;
+use tcpwin_agent::observation::{Key, Observation, TcpState};
+use tcpwin_agent::source::{Source, kernel_clock, netns};
 
 use super::connections::{self, Connection, Family};
 use super::netns::Namespace;
 use super::ss::{self, SsSocket};
+use super::told::{Told, within_patience};
 
 /// Connections of each family in each namespace.
 const EACH: usize = 40;
 /// Short connections in each namespace.
 const SHORT: usize = 500;
-/// The kernel hands over the end of a socket and the acknowledgement of data within milliseconds; a test that waits
-/// for longer has failed.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// What a source told, by socket.
-#[derive(Default)]
-struct Told {
-    last: HashMap<Key, Observation>,
-    closed: HashMap<Key, Vec<Observation>>,
-    opened: HashMap<Key, usize>,
-}
-
-impl Told {
-    fn poll(&mut self, source: &mut dyn Source) {
-        let now = kernel_clock();
-        source
-            .drain(now, &mut |update| self.apply(update))
-            .expect("the source drains");
-        source
-            .poll(now, &mut |update| self.apply(update))
-            .expect("the source polls");
-    }
-
-    fn apply(&mut self, update: Update) {
-        match update {
-            Update::Observed(seen) => {
-                if !self.last.contains_key(&seen.key) {
-                    *self.opened.entry(seen.key).or_default() += 1;
-                }
-                self.last.insert(seen.key, seen);
-            }
-            Update::Closed(seen) => {
-                self.last.remove(&seen.key);
-                self.closed.entry(seen.key).or_default().push(seen);
-            }
-            Update::Vanished { key, .. } => {
-                self.last.remove(&key);
-            }
-            Update::Retransmit { .. } | Update::CwndFall { .. } | Update::Reset { .. } => {}
-        }
-    }
-}
-
 /// The namespace of the test and a second one.
 struct Places {
     own: u32,
@@ -88,6 +44,8 @@ pub fn against_ss(open: impl FnOnce() -> Box<dyn Source>) {
     for (index, (_, connection)) in connections.iter_mut().enumerate() {
         connection.exchange(index * 997, index * 331);
     }
+    lose(&mut connections);
+    half_close(&mut connections);
     // One whose window is shut in each family and namespace.
     let mut stuffed = Vec::new();
     for (_, connection) in connections.iter_mut().step_by(EACH) {
@@ -96,9 +54,7 @@ pub fn against_ss(open: impl FnOnce() -> Box<dyn Source>) {
     }
 
     let shown = quiet(&places, &connections, &stuffed);
-    // The second poll hands over once more what the first found changed.
-    told.poll(&mut *source);
-    told.poll(&mut *source);
+    told.settle(&mut *source);
     let again = places.each(ss::sockets);
     let mut compared = 0;
     for ((inum, before), (_, after)) in shown.iter().zip(&again) {
@@ -119,6 +75,12 @@ pub fn against_ss(open: impl FnOnce() -> Box<dyn Source>) {
     }
     assert_eq!(compared, 2 * connections.len());
     assert!(connections.len() >= 200);
+    let again: u64 = shown
+        .iter()
+        .flat_map(|(_, sockets)| sockets.values())
+        .filter_map(|socket| socket.retransmits)
+        .sum();
+    assert!(again > 0, "segments were lost and sent again");
     ends(&mut *source, &mut told, connections);
     short_ones(&places, &mut *source, &mut told);
     println!("{compared} sockets of {} equal ss", source.name());
@@ -130,6 +92,23 @@ fn connect(places: &Places) -> Vec<(u32, Connection)> {
         .into_iter()
         .flat_map(|(inum, families)| families.into_iter().flatten().map(move |one| (inum, one)))
         .collect()
+}
+
+/// Data of which one segment in four is lost on the way to the server.
+fn lose(connections: &mut [(u32, Connection)]) {
+    std::thread::scope(|scope| {
+        for (_, connection) in connections.iter_mut().skip(3).step_by(10) {
+            scope.spawn(|| connection.exchange_with_loss(256 << 10));
+        }
+    });
+}
+
+/// The client says that it sends no more, and the server goes on.
+fn half_close(connections: &mut [(u32, Connection)]) {
+    for (_, connection) in connections.iter_mut().skip(6).step_by(20) {
+        connection.half_close();
+        connection.exchange(0, 50_000);
+    }
 }
 
 /// What `ss` shows once nothing moves any more: everything is acknowledged, or held back by a window that is shut.
@@ -198,12 +177,31 @@ fn same(seen: &Observation, shown: &SsSocket) {
             shown.retransmits,
         ),
     ];
+    if let Some(kinds) = totals.retransmits_by_kind {
+        let sum = kinds.fast + kinds.rto + kinds.tlp;
+        assert_eq!(
+            Some(sum),
+            totals.retransmits,
+            "every retransmit is of a kind: {seen:?}"
+        );
+    }
+    assert_eq!(in_words_of_ss(seen.state), shown.state, "state of {seen:?}");
     for (name, told, shown_value) in figures {
         assert_eq!(told, shown_value, "{name} of {seen:?}, shown by ss as {shown:?}");
     }
     assert_eq!(Some(seen.endpoints.local), shown.local);
     assert_eq!(Some(seen.endpoints.peer), shown.peer);
     assert_eq!(tcp.congestion.as_deref(), shown.congestion.as_deref());
+}
+
+fn in_words_of_ss(state: TcpState) -> &'static str {
+    match state {
+        TcpState::Established => "ESTAB",
+        TcpState::FinWait1 => "FIN-WAIT-1",
+        TcpState::FinWait2 => "FIN-WAIT-2",
+        TcpState::CloseWait => "CLOSE-WAIT",
+        _ => "another",
+    }
 }
 
 /// Closes every connection: each end is told closed once, with what was acknowledged and received in all.
@@ -242,21 +240,8 @@ fn short_ones(places: &Places, source: &mut dyn Source, told: &mut Told) {
 
 /// Waits for the ends of these sockets, each with what it sent and received.
 fn settle(source: &mut dyn Source, told: &mut Told, expected: Vec<(Key, u64, u64)>) {
-    let since = kernel_clock();
-    loop {
-        told.poll(source);
-        let open = expected
-            .iter()
-            .filter(|(key, ..)| !told.closed.contains_key(key))
-            .count();
-        if open == 0 {
-            break;
-        }
-        within_patience(
-            since,
-            &format!("{open} of {} sockets are not told closed", expected.len()),
-        );
-    }
+    let keys: Vec<Key> = expected.iter().map(|(key, ..)| *key).collect();
+    told.until_closed(source, &keys);
     for (key, sent, received) in expected {
         assert_eq!(told.opened.get(&key), Some(&1), "{key:?} opens once");
         let ends = &told.closed[&key];
@@ -274,13 +259,4 @@ fn settle(source: &mut dyn Source, told: &mut Told, expected: Vec<(Key, u64, u64
             "{got} of {received} received: {ends:?}"
         );
     }
-}
-
-fn within_patience(since: tcpwin_agent::units::Instant, what: &str) {
-    let waited = kernel_clock().since(since);
-    assert!(
-        waited < Nanos(PATIENCE.as_nanos() as u64),
-        "after {PATIENCE:?}: {what}"
-    );
-    std::thread::yield_now();
 }

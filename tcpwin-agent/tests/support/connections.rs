@@ -1,10 +1,12 @@
 //! Connections over the loopback of the calling thread's namespace.
 
 use std::io::{Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 
 use rustix::net::sockopt;
+
+use super::loss;
 
 /// How the two ends name each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +58,23 @@ impl Connection {
         self.client_sent += request as u64;
         carry(&mut self.server, &mut self.client, answer);
         self.server_sent += answer as u64;
+    }
+
+    /// Sends to the server, which loses one segment in four before TCP sees it.
+    pub fn exchange_with_loss(&mut self, request: usize) {
+        loss::begin(&self.server);
+        let Self { client, server, .. } = self;
+        std::thread::scope(|scope| {
+            scope.spawn(|| client.write_all(&vec![5; request]).expect("the peer reads"));
+            server.read_exact(&mut vec![0; request]).expect("the peer writes");
+        });
+        loss::end(&self.server);
+        self.client_sent += request as u64;
+    }
+
+    /// The client sends no more.
+    pub fn half_close(&self) {
+        self.client.shutdown(Shutdown::Write).expect("connected");
     }
 
     /// Writes until the buffers of both ends are full: the peer's window falls to zero.

@@ -36,5 +36,9 @@ fn rcv_space_adjust(ctx: BtfTracePointContext) -> i32 {
         slot::set_owner(slot);
     }
     slot.counters.bytes_received = socket.bytes_received();
+    // What is unread, and the window that the call will open, are no longer what the last copy says.
+    if slot.gauges_ns >= slot.last_ns {
+        slot.gauges_ns = slot.last_ns - 1;
+    }
     0
 }

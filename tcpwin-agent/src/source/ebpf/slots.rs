@@ -77,8 +77,9 @@ impl Slots {
                 return (0, 0);
             }
             let last = read_volatile(&raw const (*slot).last_ns);
+            let gauges = read_volatile(&raw const (*slot).gauges_ns);
             let recvs = read_volatile(&raw const (*slot).counters.recvs);
-            (cookie, last.wrapping_add(recvs))
+            (cookie, last.wrapping_add(gauges).wrapping_add(recvs))
         }
     }
 
