@@ -144,14 +144,10 @@ impl EbpfSource {
             if cookie != self.seen[index].cookie {
                 continue;
             }
-            // What moves on meanwhile is read at the next poll.
-            let Some(slot) = self
-                .slots
-                .copy(index)
-                .filter(|slot| slot.gauges_ns >= slot.last_ns)
-            else {
+            let Some(slot) = self.slots.copy(index) else {
                 continue;
             };
+            // It may have moved on since the walk: then it is read at the next poll as well.
             self.seen[index].unsettled = is_unsettled(&slot);
             self.seen[index].stamp = stamp;
             if let Some(observation) = decode::observation(&slot, now) {
