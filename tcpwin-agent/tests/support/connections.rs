@@ -1,4 +1,5 @@
 //! Connections over the loopback of the calling thread's namespace.
+#![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};

@@ -1,4 +1,5 @@
 //! Loss on the way to a socket, made by a socket filter: what it refuses TCP never sees, as if the path had lost it.
+#![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::net::TcpStream;
 use std::os::fd::AsRawFd as _;

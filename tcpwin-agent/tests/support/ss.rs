@@ -1,4 +1,5 @@
 //! The oracle: what the system's own `ss` says of every TCP socket of a namespace.
+#![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
