@@ -48,6 +48,8 @@ pub struct EbpfSource {
     hooks: Vec<HookState>,
     walker: walk::Walker,
     seen: Vec<Seen>,
+    /// Sockets whose slot is another's by now. Their closing records came after the ring was drained, or were lost.
+    gone: Vec<Key>,
     undecoded: u64,
     settle_after: Instant,
 }
@@ -117,13 +119,9 @@ impl EbpfSource {
                 unsettled: is_unsettled(&slot),
             };
             if before.cookie != 0 && before.cookie != slot.cookie {
-                // Its closing record was lost.
-                sink(Update::Vanished {
-                    key: Key {
-                        cookie: before.cookie,
-                        netns: before.netns,
-                    },
-                    at: now,
+                self.gone.push(Key {
+                    cookie: before.cookie,
+                    netns: before.netns,
                 });
             }
             match decode::observation(&slot, now) {
@@ -172,6 +170,10 @@ impl Source for EbpfSource {
 
     fn poll(&mut self, now: Instant, sink: &mut dyn FnMut(Update)) -> Result<(), SourceError> {
         self.drain(now, sink)?;
+        // A whole poll later no closing record is on its way any more.
+        for key in self.gone.drain(..) {
+            sink(Update::Vanished { key, at: now });
+        }
         let any_quiet = self.read_slots(now, sink);
         let new_namespace = self.walker.discover(now);
         if new_namespace || (any_quiet && now >= self.settle_after) {
@@ -195,7 +197,10 @@ impl Source for EbpfSource {
                     *seen = Seen::default();
                 }
                 match decode::observation(&slot, Instant(slot.last_ns)) {
-                    Some(observation) => sink(Update::Closed(observation)),
+                    Some(observation) => {
+                        self.gone.retain(|key| *key != observation.key);
+                        sink(Update::Closed(observation));
+                    }
                     None => self.undecoded += 1,
                 }
                 continue;

@@ -306,7 +306,7 @@ fn wait_for_write(thread: rustix::thread::Pid) {
     let write = libc::SYS_write.to_string();
     let since = kernel_clock();
     while fs::read_to_string(&call).expect("/proc").split(' ').next() != Some(write.as_str()) {
-        within_patience(since, "the writer does not wait");
+        within_patience(since, || "the writer does not wait".to_owned());
     }
 }
 

@@ -138,7 +138,7 @@ fn quiet(
         if busy == 0 {
             return shown;
         }
-        within_patience(since, &format!("data of {busy} sockets still moves"));
+        within_patience(since, || format!("data of {busy} sockets still moves"));
     }
 }
 

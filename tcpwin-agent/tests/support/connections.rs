@@ -21,13 +21,16 @@ pub enum Family {
 impl Family {
     pub const ALL: [Self; 3] = [Self::V4, Self::V6, Self::V4Mapped];
 
-    fn listen(self) -> TcpListener {
+    /// A listener on a free port, and where clients find it.
+    pub fn listen(self) -> (TcpListener, SocketAddr) {
         let any: IpAddr = match self {
             Self::V4 => Ipv4Addr::LOCALHOST.into(),
             Self::V6 => Ipv6Addr::LOCALHOST.into(),
             Self::V4Mapped => Ipv6Addr::UNSPECIFIED.into(),
         };
-        TcpListener::bind(SocketAddr::new(any, 0)).expect("a free port")
+        let listener = TcpListener::bind(SocketAddr::new(any, 0)).expect("a free port");
+        let server = self.server(listener.local_addr().expect("bound").port());
+        (listener, server)
     }
 
     fn server(self, port: u16) -> SocketAddr {
@@ -90,8 +93,7 @@ impl Connection {
 
 /// `count` connections; every fifth has its buffers set by hand.
 pub fn open(family: Family, count: usize) -> Vec<Connection> {
-    let listener = family.listen();
-    let server = family.server(listener.local_addr().expect("bound").port());
+    let (listener, server) = family.listen();
     (0..count)
         .map(|index| {
             let client = TcpStream::connect(server).expect("loopback connects");
@@ -112,8 +114,7 @@ pub fn open(family: Family, count: usize) -> Vec<Connection> {
 
 /// Connections that carry a few bytes both ways and end at once: cookie, bytes sent and received of each end.
 pub fn open_and_close(family: Family, count: usize) -> Vec<(u64, u64, u64)> {
-    let listener = family.listen();
-    let server = family.server(listener.local_addr().expect("bound").port());
+    let (listener, server) = family.listen();
     let mut ends = Vec::with_capacity(2 * count);
     for index in 0..count {
         let client = TcpStream::connect(server).expect("loopback connects");

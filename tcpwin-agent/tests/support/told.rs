@@ -52,10 +52,15 @@ impl Told {
             if open == 0 {
                 return;
             }
-            within_patience(
-                since,
-                &format!("{open} of {} sockets are not told closed", keys.len()),
-            );
+            let what = || {
+                let (losses, counts) = (source.losses(), source.host_counts());
+                let (told, open_now) = (self.closed.len(), self.last.len());
+                format!(
+                    "{open} of {} sockets are not told closed; {told} closed, {open_now} open, {losses:?}, {counts:?}",
+                    keys.len()
+                )
+            };
+            within_patience(since, what);
         }
     }
 
@@ -86,11 +91,12 @@ impl Told {
 }
 
 /// Fails after a long wait, else lets others run.
-pub fn within_patience(since: Instant, what: &str) {
+pub fn within_patience(since: Instant, what: impl FnOnce() -> String) {
     let waited = kernel_clock().since(since);
     assert!(
         waited < Nanos(PATIENCE.as_nanos() as u64),
-        "after {PATIENCE:?}: {what}"
+        "after {PATIENCE:?}: {}",
+        what()
     );
     std::thread::yield_now();
 }

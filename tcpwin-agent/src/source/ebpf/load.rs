@@ -172,6 +172,7 @@ pub(super) fn open(options: &LoadOptions) -> Result<EbpfSource, LoadError> {
         hooks,
         walker,
         seen: Vec::new(),
+        gone: Vec::new(),
         undecoded: 0,
         settle_after: Instant(0),
     })
