@@ -10,6 +10,8 @@ mod load;
 mod slots;
 mod walk;
 
+use std::collections::HashSet;
+
 use aya::{
     Ebpf,
     maps::{Array, MapData, PerCpuArray, RingBuf},
@@ -35,6 +37,15 @@ struct Seen {
     unsettled: bool,
 }
 
+impl Seen {
+    fn key(self) -> Key {
+        Key {
+            cookie: self.cookie,
+            netns: self.netns,
+        }
+    }
+}
+
 /// The source `ebpf`.
 pub struct EbpfSource {
     /// Holds programs and links: dropped, everything detaches. Killed, the kernel does the same.
@@ -48,8 +59,8 @@ pub struct EbpfSource {
     hooks: Vec<HookState>,
     walker: walk::Walker,
     seen: Vec<Seen>,
-    /// Sockets whose slot is another's by now. Their closing records came after the ring was drained, or were lost.
-    gone: Vec<Key>,
+    /// Sockets whose slots are given back. Their closing records came after the ring was drained, or were lost.
+    gone: HashSet<Key>,
     undecoded: u64,
     settle_after: Instant,
 }
@@ -110,6 +121,10 @@ impl EbpfSource {
                 }
             }
             let Some(slot) = self.slots.copy(index) else {
+                if cookie == 0 {
+                    self.gone.insert(before.key());
+                    self.seen[index] = Seen::default();
+                }
                 continue;
             };
             self.seen[index] = Seen {
@@ -119,10 +134,7 @@ impl EbpfSource {
                 unsettled: is_unsettled(&slot),
             };
             if before.cookie != 0 && before.cookie != slot.cookie {
-                self.gone.push(Key {
-                    cookie: before.cookie,
-                    netns: before.netns,
-                });
+                self.gone.insert(before.key());
             }
             match decode::observation(&slot, now) {
                 Some(observation) => sink(Update::Observed(observation)),
@@ -171,7 +183,7 @@ impl Source for EbpfSource {
     fn poll(&mut self, now: Instant, sink: &mut dyn FnMut(Update)) -> Result<(), SourceError> {
         self.drain(now, sink)?;
         // A whole poll later no closing record is on its way any more.
-        for key in self.gone.drain(..) {
+        for key in std::mem::take(&mut self.gone) {
             sink(Update::Vanished { key, at: now });
         }
         let any_quiet = self.read_slots(now, sink);
@@ -198,7 +210,7 @@ impl Source for EbpfSource {
                 }
                 match decode::observation(&slot, Instant(slot.last_ns)) {
                     Some(observation) => {
-                        self.gone.retain(|key| *key != observation.key);
+                        self.gone.remove(&observation.key);
                         sink(Update::Closed(observation));
                     }
                     None => self.undecoded += 1,

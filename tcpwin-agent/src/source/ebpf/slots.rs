@@ -11,6 +11,9 @@ use tcpwin_common::{BUDGET_IDLE, Slot};
 /// Slots mapped at first; the view doubles as the slots in use grow, since every mapped page counts as resident.
 const FIRST: usize = 1024;
 
+/// Copies made of a slot in which events come faster than it is read.
+const COPY_TRIES: u32 = 4;
+
 /// A view of the slots in use. The kernel writes while we read: a copy is checked against a change of owner.
 pub(super) struct Slots {
     map: MapData,
@@ -92,17 +95,33 @@ impl Slots {
     }
 
     /// Copies a slot; `None` if it is free or changed its owner meanwhile.
+    ///
+    /// A copy that an event cut in two is made again, a few times: the budget would not fit its time.
     pub(super) fn copy(&self, index: usize) -> Option<Slot> {
         if index >= self.len {
             return None;
         }
         let at = self.at(index);
-        // SAFETY: within the mapping; integers only, so any mixture of old and new words is a value.
-        let slot = unsafe { read_volatile(at) };
-        fence(Ordering::Acquire);
-        // SAFETY: as in `stamp`.
-        let cookie = unsafe { read_volatile(&raw const (*at).cookie) };
-        (cookie != 0 && cookie == slot.cookie).then_some(slot)
+        let mut tries = 0;
+        loop {
+            // SAFETY: within the mapping; integers only, so any mixture of old and new words is a value.
+            let slot = unsafe { read_volatile(at) };
+            fence(Ordering::Acquire);
+            // SAFETY: as in `stamp`.
+            let (cookie, last) = unsafe {
+                (
+                    read_volatile(&raw const (*at).cookie),
+                    read_volatile(&raw const (*at).last_ns),
+                )
+            };
+            if cookie == 0 || cookie != slot.cookie {
+                return None;
+            }
+            tries += 1;
+            if last == slot.last_ns || tries == COPY_TRIES {
+                return Some(slot);
+            }
+        }
     }
 }
 
