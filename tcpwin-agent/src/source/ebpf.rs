@@ -7,6 +7,7 @@ pub mod btf;
 mod decode;
 mod hook;
 mod load;
+mod miss;
 mod slots;
 mod walk;
 
@@ -49,6 +50,7 @@ pub struct EbpfSource {
     walker: walk::Walker,
     seen: Vec<Seen>,
     undecoded: u64,
+    misses: miss::Misses,
     settle_after: Instant,
 }
 
@@ -164,6 +166,7 @@ impl Source for EbpfSource {
 
     fn poll(&mut self, now: Instant, sink: &mut dyn FnMut(Update)) -> Result<(), SourceError> {
         self.drain(now, sink)?;
+        self.misses.look(&self.ebpf, now);
         let any_quiet = self.read_slots(now, sink);
         let new_namespace = self.walker.discover(now);
         if new_namespace || (any_quiet && now >= self.settle_after) {
@@ -246,6 +249,10 @@ impl Source for EbpfSource {
                 loss.count += self.undecoded;
             }
         }
+        losses.push(LossCount {
+            cause: "program_interrupted_itself",
+            count: self.misses.sum(),
+        });
         losses.push(LossCount {
             cause: "namespace_unreadable",
             count: self.walker.failures(),

@@ -25,6 +25,9 @@ fn set_state(ctx: BtfTracePointContext) -> i32 {
     match new {
         TCP_SYN_SENT => {
             let now = slot::now();
+            if let Some(stale) = slot::find(sk) {
+                slot::release(sk, stale);
+            }
             match slot::take(sk, socket, ORIGIN_CONNECT, new as u8, now) {
                 Some(slot) => slot::set_owner(slot),
                 None => log_no_slot(&ctx),
@@ -32,16 +35,25 @@ fn set_state(ctx: BtfTracePointContext) -> i32 {
         }
         TCP_ESTABLISHED => {
             let now = slot::now();
-            if let Some(slot) = slot::find(sk) {
+            match slot::find(sk) {
                 // Opened by connect: ports and source address are known only now.
-                slot.identity.state = new as u8;
-                socket.copy_identity(&mut slot.identity);
-                account::refresh(slot, socket, now);
-                slot::announce(slot, now);
-            } else if let Some(slot) = slot::take(sk, socket, ORIGIN_ACCEPT, new as u8, now) {
-                slot::announce(slot, now);
-            } else {
-                log_no_slot(&ctx);
+                Some(slot) if slot.cookie == socket.cookie(sk) => {
+                    slot.identity.state = new as u8;
+                    socket.copy_identity(&mut slot.identity);
+                    account::refresh(slot, socket, now);
+                    slot::announce(slot, now);
+                }
+                found => {
+                    // The kernel reuses a `struct sock` at once, and skips a program that interrupts itself: a close missed so
+                    // is noticed here.
+                    if let Some(stale) = found {
+                        slot::release(sk, stale);
+                    }
+                    match slot::take(sk, socket, ORIGIN_ACCEPT, new as u8, now) {
+                        Some(slot) => slot::announce(slot, now),
+                        None => log_no_slot(&ctx),
+                    }
+                }
             }
         }
         TCP_CLOSE => {
