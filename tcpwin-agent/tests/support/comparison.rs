@@ -101,6 +101,7 @@ pub fn against_ss(open: impl FnOnce() -> Box<dyn Source>) {
     told.poll(&mut *source);
     let again = places.each(ss::sockets);
     let mut compared = 0;
+    let mut wrong = Vec::new();
     for ((inum, before), (_, after)) in shown.iter().zip(&again) {
         for (_, connection) in connections.iter().filter(|(netns, _)| netns == inum) {
             for end in connection.ends() {
@@ -112,11 +113,25 @@ pub fn against_ss(open: impl FnOnce() -> Box<dyn Source>) {
                     .last
                     .get(&key)
                     .unwrap_or_else(|| panic!("{key:?} is watched: {before:?}"));
-                same(seen, before);
+                let faults = differences(seen, before);
+                if !faults.is_empty() {
+                    let shut = if stuffed.contains(&cookie) {
+                        " (its window is shut)"
+                    } else {
+                        ""
+                    };
+                    wrong.push(format!("{key:?}{shut} {:?}: {}", seen.origin, faults.join("; ")));
+                }
                 compared += 1;
             }
         }
     }
+    assert!(
+        wrong.is_empty(),
+        "{} of {compared} sockets differ from ss:\n{}",
+        wrong.len(),
+        wrong[..wrong.len().min(20)].join("\n")
+    );
     assert_eq!(compared, 2 * connections.len());
     assert!(connections.len() >= 200);
     ends(&mut *source, &mut told, connections);
@@ -163,8 +178,8 @@ fn quiet(
     }
 }
 
-/// Equal figures; `ss` leaves out what is zero.
-fn same(seen: &Observation, shown: &SsSocket) {
+/// The figures that differ; `ss` leaves out what is zero.
+fn differences(seen: &Observation, shown: &SsSocket) -> Vec<String> {
     let tcp = &seen.tcp;
     let totals = &seen.totals;
     let word = |value: Option<u32>| value.map(u64::from);
@@ -198,12 +213,24 @@ fn same(seen: &Observation, shown: &SsSocket) {
             shown.retransmits,
         ),
     ];
-    for (name, told, shown_value) in figures {
-        assert_eq!(told, shown_value, "{name} of {seen:?}, shown by ss as {shown:?}");
+    let mut faults: Vec<String> = figures
+        .iter()
+        .filter(|(_, told, shown)| told != shown)
+        .map(|(name, told, shown)| format!("{name}: told {told:?}, ss {shown:?}"))
+        .collect();
+    if (Some(seen.endpoints.local), Some(seen.endpoints.peer)) != (shown.local, shown.peer) {
+        faults.push(format!(
+            "endpoints: told {:?}, ss {:?} {:?}",
+            seen.endpoints, shown.local, shown.peer
+        ));
     }
-    assert_eq!(Some(seen.endpoints.local), shown.local);
-    assert_eq!(Some(seen.endpoints.peer), shown.peer);
-    assert_eq!(tcp.congestion.as_deref(), shown.congestion.as_deref());
+    if tcp.congestion.as_deref() != shown.congestion.as_deref() {
+        faults.push(format!(
+            "congestion: told {:?}, ss {:?}",
+            tcp.congestion, shown.congestion
+        ));
+    }
+    faults
 }
 
 /// Closes every connection: each end is told closed once, with what was acknowledged and received in all.
