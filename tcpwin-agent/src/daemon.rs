@@ -13,6 +13,7 @@ use crate::config::{Config, Overrides};
 use crate::connection::owner::Owners;
 use crate::exporter::Exporter;
 use crate::logging::LevelHandle;
+use crate::source::sock_diag::Lookup;
 use crate::source::{Source, kernel_clock};
 
 mod notify;
