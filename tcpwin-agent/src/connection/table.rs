@@ -59,6 +59,8 @@ pub(super) struct Entry {
     touched: bool,
     /// In the list of active connections.
     active: bool,
+    /// Number of the tick that ended its last interval.
+    tick: u64,
 }
 
 /// All connections that are open now.
@@ -71,7 +73,10 @@ pub struct Table {
     evictions: u64,
     /// When the last tick was.
     ticked: Instant,
+    /// How many there were.
+    tick: u64,
     nothing: Arc<Verdict>,
+    new: Arc<Verdict>,
     /// Somebody reads events.
     telling: bool,
     moved: (u64, u64),
@@ -89,7 +94,12 @@ impl Table {
             summary: Summary::default(),
             evictions: 0,
             ticked: Instant(0),
+            tick: 0,
             nothing: Arc::new(Verdict::none(Direction::Send, "idle".to_owned())),
+            new: Arc::new(Verdict::unknown(
+                Direction::Send,
+                "seen once, no interval yet".to_owned(),
+            )),
             telling: true,
             moved: (0, 0),
         }
@@ -184,13 +194,14 @@ impl Table {
         let entry = Box::new(Entry {
             last: observation,
             baseline: Some(Box::new(baseline)),
-            verdict: Arc::clone(&self.nothing),
+            verdict: Arc::clone(&self.new),
             send: BytesPerSec(0.0),
             receive: BytesPerSec(0.0),
             budget: None,
             owner,
             touched: true,
             active: true,
+            tick: self.tick,
         });
         if is_new {
             self.summary.opened += 1;
@@ -199,7 +210,7 @@ impl Table {
                 events.push(row::open(&entry));
             }
         }
-        *self.summary.connections.entry(Limit::None).or_default() += 1;
+        *self.summary.connections.entry(entry.verdict.limit).or_default() += 1;
         self.entries.insert(key, entry);
         self.active.push(key);
     }
@@ -294,11 +305,18 @@ impl Table {
         let idle = self.entries.len().saturating_sub(self.active.len());
         *self.summary.seconds.entry(Limit::None).or_default() += idle as f64 * span.seconds();
 
+        self.tick += 1;
         let active = std::mem::take(&mut self.active);
         for key in active {
             let Some(mut entry) = self.entries.remove(&key) else {
                 continue;
             };
+            if entry.tick == self.tick {
+                // Listed twice: closed and, under the same key, opened again within one interval.
+                self.entries.insert(key, entry);
+                continue;
+            }
+            entry.tick = self.tick;
             let before = entry.verdict.limit;
             if entry.touched {
                 entry.touched = false;
@@ -390,3 +408,6 @@ impl Table {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests;
