@@ -50,6 +50,7 @@ pub fn boot(kernel: &Kernel, initramfs: &Path, job: &GuestJob) -> Result<GuestOu
             kernel.release,
             &format!("could not run ({status}: {})", said.trim()),
             &console,
+            job,
         ));
     }
     unpack(&archive).map_err(|error| {
