@@ -1,11 +1,14 @@
-//! CPU time of the sock_diag source for one socket, beside `ss` on the same sockets. Prints; asserts nothing.
+//! CPU time of the sock_diag source and of the search for owners for one socket, beside `ss` on the same sockets. Prints; asserts nothing.
 
 use std::net::{TcpListener, TcpStream};
 use std::process::{Command, Stdio};
 
 use rustix::process::{Resource, getrlimit, setrlimit};
 use rustix::time::{ClockId, clock_gettime};
-use tcpwin_agent::source::sock_diag::SockDiag;
+use tcpwin_agent::connection::FindOwner;
+use tcpwin_agent::connection::owner::Owners;
+use tcpwin_agent::observation::OwnerHint;
+use tcpwin_agent::source::sock_diag::{Lookup, SockDiag};
 use tcpwin_agent::source::{Source, kernel_clock};
 
 const ROUNDS: usize = 9;
@@ -45,7 +48,46 @@ fn main() {
         "ss -tinmH                   {:>8.0} ns a socket",
         ss() / sockets as f64
     );
+    owners();
     drop(held);
+}
+
+/// CPU time of the search for the owners of all sockets: of its longest step, and of one open file.
+fn owners() {
+    let mut lookup = Lookup::new().expect("/proc");
+    let mut owners = Owners::new();
+    let before = cpu(ClockId::ThreadCPUTime);
+    let mut asked = 0;
+    lookup
+        .inodes(&mut |key, inode| {
+            asked += 1;
+            let hint = OwnerHint {
+                inode: Some(inode),
+                ..OwnerHint::default()
+            };
+            owners.resolve(key, &hint);
+        })
+        .expect("the kernel answers");
+    println!(
+        "inodes of all sockets       {:>8.0} ns a socket",
+        (cpu(ClockId::ThreadCPUTime) - before) / f64::from(asked)
+    );
+    let mut found = Vec::new();
+    let (mut steps, mut longest, mut total) = (0, 0.0, 0.0);
+    while found.len() < asked as usize && steps < 1_000 {
+        let before = cpu(ClockId::ThreadCPUTime);
+        owners.refresh(kernel_clock(), &mut found);
+        let step = cpu(ClockId::ThreadCPUTime) - before;
+        longest = f64::max(longest, step);
+        total += step;
+        steps += 1;
+    }
+    println!("owners found                {:>8} in {steps} steps", found.len());
+    println!("owners, longest step        {:>8.1} ms", longest / 1e6);
+    println!(
+        "owners                      {:>8.0} ns a socket",
+        total / found.len() as f64
+    );
 }
 
 /// CPU time of one poll, ns.

@@ -6,7 +6,7 @@ use std::fmt;
 
 use rustix::thread::CapabilitySet;
 
-pub use self::facts::{Bpf, Facts, Release};
+pub use self::facts::{Bpf, Facts, Release, effective_capabilities};
 
 mod facts;
 
@@ -171,6 +171,17 @@ pub fn capabilities(facts: &Facts) -> Vec<Capability> {
     ]
 }
 
+/// Why these capabilities do not let a process into other network namespaces.
+#[must_use]
+pub fn against_namespaces(capabilities: CapabilitySet) -> Option<Lack> {
+    (!capabilities.contains(CapabilitySet::SYS_ADMIN)).then(|| {
+        Lack::privilege(
+            "other network namespaces may not be entered",
+            "run as root, or grant CAP_SYS_ADMIN",
+        )
+    })
+}
+
 impl Facts {
     fn has(&self, capability: CapabilitySet) -> bool {
         self.capabilities.contains(capability)
@@ -277,12 +288,7 @@ impl Facts {
     /// Why sockets of other network namespaces are not seen by sock_diag and not seeded by the probes.
     #[must_use]
     pub fn against_namespaces(&self) -> Option<Lack> {
-        (!self.has(CapabilitySet::SYS_ADMIN)).then(|| {
-            Lack::privilege(
-                "other network namespaces may not be entered",
-                "run as root, or grant CAP_SYS_ADMIN",
-            )
-        })
+        against_namespaces(self.capabilities)
     }
 
     /// Why sockets of other users' processes have no name.

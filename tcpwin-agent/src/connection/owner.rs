@@ -22,8 +22,8 @@ const PROCESSES: usize = 4096;
 const FRESH: Nanos = Nanos(10_000_000_000);
 /// `/proc/PID` reads of one tick. The rest waits for the next one.
 const READS_PER_TICK: u32 = 500;
-/// Open files looked at in one tick; some 1.5 µs each.
-const FILES_PER_TICK: usize = 2_000;
+/// Open files looked at in one tick; some 4 µs each.
+const FILES_PER_TICK: usize = 1_000;
 /// Sockets looked for at once at most.
 const WANTED: usize = 1 << 17;
 

@@ -64,8 +64,7 @@ impl Facts {
         Self {
             release: Release::parse(&release_text),
             release_text,
-            capabilities: rustix::thread::capabilities(None)
-                .map_or(CapabilitySet::empty(), |sets| sets.effective),
+            capabilities: effective_capabilities(),
             btf: std::fs::File::open("/sys/kernel/btf/vmlinux").is_ok(),
             bpf: try_bpf(),
             lockdown: std::fs::read_to_string("/sys/kernel/security/lockdown")
@@ -75,6 +74,12 @@ impl Facts {
             sock_diag: try_sock_diag().err().map(|cause| cause.to_string()),
         }
     }
+}
+
+/// Effective capabilities of the process.
+#[must_use]
+pub fn effective_capabilities() -> CapabilitySet {
+    rustix::thread::capabilities(None).map_or(CapabilitySet::empty(), |sets| sets.effective)
 }
 
 /// `none [integrity] confidentiality` → `integrity`.

@@ -16,6 +16,7 @@ use self::poll::Sockets;
 use self::request::Wanted;
 use super::netns::{self, Discovery, Doors, NetnsError};
 use super::{LossCount, ProbeCost, Source, SourceError, Update, kernel_clock};
+use crate::kernel;
 use crate::observation::HookState;
 use crate::units::Instant;
 
@@ -73,8 +74,8 @@ pub struct SockDiag {
     own: u32,
     namespaces: BTreeMap<u32, Namespace>,
     discovery: Discovery,
-    /// Other namespaces that may not be entered, and why.
-    denied: Option<(usize, String)>,
+    /// Why other namespaces are not watched.
+    denied: Option<String>,
     losses: Losses,
     buffer: Box<[u8]>,
 }
@@ -136,7 +137,11 @@ impl SockDiag {
             }
             stays
         });
-        self.denied = None;
+        self.denied =
+            kernel::against_namespaces(kernel::effective_capabilities()).map(|lack| lack.to_string());
+        if self.denied.is_some() {
+            return;
+        }
         for (&inum, door) in doors {
             if self.namespaces.contains_key(&inum) {
                 continue;
@@ -146,10 +151,8 @@ impl SockDiag {
                     self.namespaces.insert(inum, namespace);
                 }
                 Err(cause) if cause.is_denied() => {
-                    self.denied = Some((
-                        doors.len().saturating_sub(self.namespaces.len()),
-                        cause.to_string(),
-                    ));
+                    let count = doors.len().saturating_sub(self.namespaces.len());
+                    self.denied = Some(format!("{count} network namespaces may not be entered: {cause}"));
                     return;
                 }
                 // Its process ended meanwhile: the next look finds another door, or no need for one.
@@ -261,9 +264,7 @@ impl Source for SockDiag {
             ),
             hook(
                 "other network namespaces",
-                self.denied.as_ref().map(|(count, cause)| {
-                    format!("{count} other network namespaces are not watched ({cause}): run with CAP_SYS_ADMIN")
-                }),
+                self.denied.clone(),
             ),
         ]
     }

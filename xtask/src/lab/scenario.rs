@@ -26,6 +26,9 @@ pub struct Scenario {
     pub flow: FlowSpec,
     /// What is true of it.
     pub expect: Expect,
+    /// An interval of a real run, which the pure tests of the classifier read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub figures: Option<toml::Table>,
 }
 
 /// `[hosts]` of a scenario.

@@ -12,8 +12,12 @@ const FEW_SEGMENTS: u64 = 4;
 
 /// Idle, or carrying next to nothing.
 pub(in crate::classify) fn nothing(evidence: &Evidence<'_>) -> Option<Verdict> {
-    let moved =
-        evidence.interval.acked.unwrap_or_default().0 + evidence.interval.received.unwrap_or_default().0;
+    let moved = evidence
+        .interval
+        .acked
+        .unwrap_or_default()
+        .0
+        .saturating_add(evidence.interval.received.unwrap_or_default().0);
     if evidence.held() > 0.5 {
         return None;
     }

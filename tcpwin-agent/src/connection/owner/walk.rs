@@ -1,8 +1,11 @@
 //! A walk over the open files of all processes, a step at a time.
 
-use std::fs::{self, ReadDir};
-use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
+use std::ffi::CStr;
+use std::fs;
+use std::os::fd::BorrowedFd;
+
+use rustix::fs::{Dir, Mode, OFlags};
+use rustix::io::Errno;
 
 use crate::units::{Instant, Nanos};
 
@@ -19,7 +22,7 @@ pub struct Walk {
     /// Processes to come, the next one last.
     pending: Vec<u32>,
     /// The process being looked at.
-    open: Option<(u32, ReadDir)>,
+    open: Option<(u32, Dir)>,
     /// Something was asked for since the walk began.
     asked: bool,
     /// When the last walk ended.
@@ -45,9 +48,9 @@ impl Walk {
         }
     }
 
-    /// Looks at up to `files` open files, and hands the process and inode of each socket to `each`.
-    pub fn step(&mut self, now: Instant, files: usize, each: &mut dyn FnMut(u32, u32)) {
-        let mut left = files;
+    /// Looks at up to `most` open files, and hands the process and inode of each socket to `each`.
+    pub fn step(&mut self, now: Instant, most: usize, each: &mut dyn FnMut(u32, u32)) {
+        let mut left = most;
         if self.is_over() {
             let pause = if self.asked { PAUSE } else { LONG_PAUSE };
             if self.ended.is_some_and(|ended| now.since(ended) < pause) {
@@ -57,23 +60,21 @@ impl Walk {
             left = left.saturating_sub(self.pending.len() / 2);
         }
         while left > 0 {
-            let Some((pid, dir)) = &mut self.open else {
+            let Some((pid, files)) = &mut self.open else {
                 let Some(pid) = self.pending.pop() else { break };
-                match fs::read_dir(PathBuf::from(format!("/proc/{pid}/fd"))) {
-                    Ok(dir) => self.open = Some((pid, dir)),
+                match open_files(pid) {
+                    Ok(files) => self.open = Some((pid, files)),
                     // It ended.
-                    Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => {}
+                    Err(Errno::NOENT | Errno::SRCH) => {}
                     Err(_) => self.refused += 1,
                 }
                 left -= 1;
                 continue;
             };
-            match dir.next() {
-                Some(Ok(entry)) => {
+            match files.read() {
+                Some(Ok(file)) => {
                     left -= 1;
-                    if let Ok(target) = fs::read_link(entry.path())
-                        && let Some(inode) = socket_inode(target.as_os_str().as_bytes())
-                    {
+                    if let Some(inode) = files.fd().ok().and_then(|folder| inode(folder, file.file_name())) {
                         each(*pid, inode);
                     }
                 }
@@ -103,6 +104,19 @@ impl Walk {
         self.pending.retain(|pid| !likely.contains(pid));
         self.pending.extend(likely);
     }
+}
+
+fn open_files(pid: u32) -> Result<Dir, Errno> {
+    let path = format!("/proc/{pid}/fd");
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    Dir::new(rustix::fs::open(path, flags, Mode::empty())?)
+}
+
+/// The inode of an open file, if it is a socket. A longer link than the buffer's is none.
+fn inode(folder: BorrowedFd<'_>, name: &CStr) -> Option<u32> {
+    let mut link = [0; 32];
+    let len = rustix::fs::readlinkat_raw(folder, name, &mut link).ok()?;
+    socket_inode(&link[..len])
 }
 
 /// `socket:[4711]` → 4711.

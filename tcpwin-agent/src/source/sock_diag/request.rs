@@ -30,7 +30,7 @@ pub const STATES: u32 = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 8 | 1 
 pub enum Wanted {
     /// All figures of all sockets in [`STATES`].
     Figures,
-    /// Who they are: addresses, cookie, inode. Half the price.
+    /// Who they are: addresses, cookie, inode.
     Identities,
     /// Next to nothing: if there is an answer at all.
     Answer,

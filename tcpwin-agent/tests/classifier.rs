@@ -1,0 +1,100 @@
+//! Laws of the classifier, on arbitrary counters.
+
+use proptest::prelude::*;
+use tcpwin_agent::classify::{Context, Limit, classify};
+use tcpwin_agent::connection::interval::{BudgetShares, Interval};
+use tcpwin_agent::observation::{CallCounts, Origin, Tcp, TcpState};
+use tcpwin_agent::units::{Bytes, BytesPerSec, Nanos};
+
+prop_compose! {
+    fn tcp()(
+        srtt_us in any::<Option<u32>>(), min_rtt_us in any::<Option<u32>>(), rttvar_us in any::<Option<u32>>(),
+        cwnd in any::<Option<u32>>(), cwnd_clamp in any::<Option<u32>>(), mss in any::<Option<u32>>(),
+        snd_wnd in any::<Option<u32>>(), max_window in any::<Option<u32>>(), snd_wscale in any::<Option<u8>>(),
+        wscale_ok in any::<Option<bool>>(),
+    )(
+        sndbuf in any::<Option<u32>>(), sndbuf_locked in any::<Option<bool>>(), unsent in any::<Option<u32>>(),
+        in_flight in any::<Option<u32>>(), packets_out in any::<Option<u32>>(), timeouts in any::<Option<u8>>(),
+        pacing_rate in any::<Option<u64>>(), max_pacing_rate in any::<Option<u64>>(), bbr in any::<bool>(),
+        srtt_us in Just(srtt_us), min_rtt_us in Just(min_rtt_us), rttvar_us in Just(rttvar_us), cwnd in Just(cwnd),
+        cwnd_clamp in Just(cwnd_clamp), mss in Just(mss), snd_wnd in Just(snd_wnd), max_window in Just(max_window),
+        snd_wscale in Just(snd_wscale), wscale_ok in Just(wscale_ok),
+    ) -> Tcp {
+        Tcp {
+            srtt_us, min_rtt_us, rttvar_us, cwnd, cwnd_clamp, mss, snd_wnd, max_window, snd_wscale, wscale_ok, sndbuf,
+            sndbuf_locked, unsent, in_flight, packets_out, timeouts, pacing_rate, max_pacing_rate,
+            congestion: bbr.then(|| "bbr".into()),
+            ..Tcp::default()
+        }
+    }
+}
+
+prop_compose! {
+    fn interval()(
+        tcp in tcp(), span in 0..u64::MAX, age in any::<u64>(), acked in any::<Option<u64>>(), received in any::<Option<u64>>(),
+        parts in any::<Option<[u16; 6]>>(), flights in any::<[Option<u32>; 6]>(), turns in any::<u32>(), resumes in any::<u32>(),
+    )(
+        retransmits in any::<Option<u32>>(), life_delivered in any::<Option<u32>>(), zero_window in prop::option::of(0.0..=1.0f64),
+        chrono in prop::option::of([0.0..=1.0f64, 0.0..=1.0f64, 0.0..=1.0f64]), state in 1u8..=12,
+        tcp in Just(tcp), span in Just(span), age in Just(age), acked in Just(acked), received in Just(received),
+        parts in Just(parts), flights in Just(flights), turns in Just(turns), resumes in Just(resumes),
+    ) -> Interval {
+        let budget = parts.filter(|parts| parts.iter().any(|part| *part > 0)).map(|parts| {
+            let sum: f64 = parts.iter().map(|part| f64::from(*part)).sum();
+            BudgetShares { share: parts.map(|part| f64::from(part) / sum), flight: flights.map(|flight| flight.map(f64::from)) }
+        });
+        Interval {
+            span: Nanos(span), age: Nanos(age), origin: Origin::Accept,
+            state: TcpState::from_kernel(state).expect("all states"),
+            acked: acked.map(Bytes), received: received.map(Bytes), budget,
+            calls: Some(CallCounts { turns, resumes, ..CallCounts::default() }),
+            retransmits, retransmits_by_kind: None, delivered: None, segments_in: None, cwnd_falls: None, zero_window, chrono,
+            life_retransmits: retransmits, life_delivered, tcp,
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn any_counters_give_a_sound_verdict(interval in interval(), wmem in any::<Option<u64>>(), path in prop::option::of(0.0..1e12f64)) {
+        let context = Context { tcp_wmem_max: wmem, path: path.map(BytesPerSec) };
+        let verdict = classify(&interval, &context);
+        prop_assert!((0.0..=1.0).contains(&verdict.confidence), "confidence {}", verdict.confidence);
+        for ceiling in verdict.ceiling.iter().chain(&verdict.next) {
+            prop_assert!(ceiling.rate.0.is_finite() && ceiling.rate.0 >= 0.0, "{ceiling:?}");
+        }
+        prop_assert!(!verdict.proof.is_empty());
+        prop_assert!(!verdict.proof.contains("NaN") && !verdict.proof.contains("inf "), "{}", verdict.proof);
+        if verdict.limit == Limit::Unknown {
+            prop_assert_eq!(verdict.confidence, 0.0);
+        }
+        if let (Some(ceiling), Some(next)) = (&verdict.ceiling, &verdict.next) {
+            prop_assert!(next.limit != verdict.limit);
+            prop_assert!(next.rate.0 >= ceiling.rate.0 * 0.97);
+        }
+    }
+
+    #[test]
+    fn twice_the_window_is_twice_the_ceiling(window in 4_096u32..1_000_000_000, rtt in 1_000u32..500_000) {
+        let at = |window: u32| {
+            let tcp = Tcp {
+                srtt_us: Some(rtt), min_rtt_us: Some(rtt), mss: Some(1448), snd_wnd: Some(window), max_window: Some(window),
+                snd_wscale: Some(14), wscale_ok: Some(true), cwnd: Some(u32::MAX), ..Tcp::default()
+            };
+            let rate = f64::from(window) / (f64::from(rtt) / 1e6);
+            let mut budget = BudgetShares { share: [0.0; 6], flight: [None; 6] };
+            budget.share[tcpwin_common::BUDGET_RWND] = 1.0;
+            let interval = Interval {
+                span: Nanos(1_000_000_000), age: Nanos(10_000_000_000), origin: Origin::Connect, state: TcpState::Established,
+                acked: Some(Bytes(rate as u64)), received: Some(Bytes(0)), budget: Some(budget), calls: None, retransmits: Some(0),
+                retransmits_by_kind: None, delivered: None, segments_in: None, cwnd_falls: None, zero_window: Some(0.0), chrono: None,
+                life_retransmits: Some(0), life_delivered: Some(1000), tcp,
+            };
+            let verdict = classify(&interval, &Context::default());
+            assert_eq!(verdict.limit, Limit::Rwnd, "{}", verdict.proof);
+            verdict.ceiling.expect("a window has a ceiling").rate.0
+        };
+        let (one, two) = (at(window), at(window * 2));
+        prop_assert!((two / one - 2.0).abs() < 1e-6);
+    }
+}
