@@ -1,5 +1,7 @@
 //! A socket's slot: found, taken, given back.
 
+use core::ptr::{read_volatile, write_volatile};
+
 use aya_ebpf::{
     bindings::{BPF_ANY, BPF_RB_NO_WAKEUP},
     helpers::{
@@ -11,7 +13,7 @@ use tcpwin_common::{BUDGET_IDLE, Event, Loss, RECORD_CLOSE, RECORD_OPEN, Slot};
 
 use crate::{
     account,
-    map::{EVENTS, FREE_SLOTS, HIGH_WATER, SLOTS, SOCKETS, lost},
+    map::{CHANGES, EVENTS, FREE_SLOTS, HIGH_WATER, SLOTS, SOCKETS, lost},
     socket::Socket,
 };
 
@@ -22,12 +24,34 @@ pub fn now() -> u64 {
     unsafe { bpf_ktime_get_ns() }
 }
 
-/// The slot of a watched socket.
+/// The slot of a watched socket, which is about to change.
 #[inline(always)]
 pub fn find(sk: *const u8) -> Option<&'static mut Slot> {
+    let index = index_of(sk)?;
+    note_change(index);
+    at(index)
+}
+
+/// The slot of a watched socket, to look at: what changes in it the agent will not see by itself.
+#[inline(always)]
+pub fn peek(sk: *const u8) -> Option<&'static mut Slot> {
+    at(index_of(sk)?)
+}
+
+#[inline(always)]
+fn index_of(sk: *const u8) -> Option<u32> {
     // SAFETY: the value is a plain number; a concurrent delete at worst gives a slot that is free.
-    let index = unsafe { SOCKETS.get(sk as u64) }?;
-    at(*index)
+    unsafe { SOCKETS.get(sk as u64) }.copied()
+}
+
+/// Before the change itself. The agent reads a slot once more after a tick without changes, so that it misses neither the end
+/// of an event it overtook nor one of two that two CPUs counted as one.
+#[inline(always)]
+fn note_change(index: u32) {
+    if let Some(changes) = CHANGES.get_ptr_mut(index) {
+        // SAFETY: an element of the array, which lives as long as the program; volatile, since it must come first.
+        unsafe { write_volatile(changes, read_volatile(changes).wrapping_add(1)) };
+    }
 }
 
 /// The slot with this index.
@@ -63,6 +87,7 @@ pub fn take(sk: *const u8, socket: Socket, origin: u8, state: u8, now: u64) -> O
             }
         }
     }
+    note_change(index);
     *slot = Slot::EMPTY;
     slot.index = index;
     slot.opened_ns = now;
