@@ -9,11 +9,11 @@ use aya_ebpf::{
         generated::bpf_get_current_cgroup_id,
     },
 };
-use tcpwin_common::{BUDGET_IDLE, Event, Loss, RECORD_CLOSE, RECORD_OPEN, Slot};
+use tcpwin_common::{BUDGET_IDLE, Event, Loss, ORIGIN_CONNECT, RECORD_CLOSE, RECORD_OPEN, Slot, WANT_OPEN};
 
 use crate::{
     account,
-    map::{CHANGES, EVENTS, FREE_SLOTS, HIGH_WATER, SLOTS, SOCKETS, lost},
+    map::{CHANGES, EVENTS, FREE_SLOTS, HIGH_WATER, SLOTS, SOCKETS, lost, wanted},
     socket::Socket,
 };
 
@@ -63,7 +63,8 @@ fn at(index: u32) -> Option<&'static mut Slot> {
     Some(unsafe { &mut *slot })
 }
 
-/// Takes a slot for a socket that has none and fills in what is known. Counts why if it cannot.
+/// Takes a slot for a socket that has none and fills in what is known: who it is, and unless it has yet to connect, how it is.
+/// Counts why if it cannot.
 #[inline(always)]
 pub fn take(sk: *const u8, socket: Socket, origin: u8, state: u8, now: u64) -> Option<&'static mut Slot> {
     let Ok(Some(index)) = FREE_SLOTS.pop() else {
@@ -96,7 +97,9 @@ pub fn take(sk: *const u8, socket: Socket, origin: u8, state: u8, now: u64) -> O
     slot.identity.origin = origin;
     slot.identity.state = state;
     socket.copy_identity(&mut slot.identity);
-    account::refresh(slot, socket, now);
+    if origin != ORIGIN_CONNECT {
+        account::refresh(slot, socket, now);
+    }
     slot.cookie = socket.cookie(sk);
     Some(slot)
 }
@@ -112,9 +115,12 @@ pub fn set_owner(slot: &mut Slot) {
     slot.identity.cgroup = unsafe { bpf_get_current_cgroup_id() };
 }
 
-/// Tells the agent that the socket opened.
+/// Tells at once that the socket opened, if somebody listens.
 #[inline(always)]
 pub fn announce(slot: &Slot, now: u64) {
+    if !wanted(WANT_OPEN) {
+        return;
+    }
     let event = Event {
         record: RECORD_OPEN,
         at_ns: now,

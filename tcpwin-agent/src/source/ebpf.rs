@@ -10,11 +10,15 @@ mod load;
 mod slots;
 mod walk;
 
+use std::collections::HashSet;
+
 use aya::{
     Ebpf,
     maps::{Array, MapData, PerCpuArray, RingBuf},
 };
-use tcpwin_common::{BUDGET_IDLE, Event, HostCount, LOSS_COUNT, Loss, Slot, WANT_CWND_FALL, WANT_RETRANSMIT};
+use tcpwin_common::{
+    BUDGET_IDLE, Event, HostCount, LOSS_COUNT, Loss, Slot, WANT_CWND_FALL, WANT_OPEN, WANT_RETRANSMIT,
+};
 
 pub use load::{LoadError, LoadOptions};
 
@@ -68,13 +72,13 @@ impl EbpfSource {
     /// When no hook that sees connections open can be attached; the text names the step and what the kernel said.
     pub fn open(options: &LoadOptions, now: Instant) -> Result<Self, LoadError> {
         let mut source = load::open(options)?;
-        source.settle(now);
+        source.settle(now, None);
         Ok(source)
     }
 
-    /// Walks the sockets of every namespace once: seeds those without a slot, settles those that went quiet.
-    fn settle(&mut self, now: Instant) {
-        let cost = self.walker.walk(&mut self.ebpf);
+    /// Walks the sockets of every namespace, or of those given, once: seeds those without a slot, settles those that went quiet.
+    fn settle(&mut self, now: Instant, only: Option<&HashSet<u32>>) {
+        let cost = self.walker.walk(&mut self.ebpf, only);
         self.settle_after = Instant(now.0 + cost.0 * SETTLE_SHARE);
     }
 
@@ -121,10 +125,25 @@ impl EbpfSource {
             ..
         } = self;
         slots.copy_each(&due, &mut |index, slot| {
-            // Free: its closing record tells the rest.
-            let Some(slot) = slot else { return };
             let seen = &mut seen[index as usize];
             let before = *seen;
+            let Some(slot) = slot else {
+                // Free: its closing record, which the next poll drains first, tells the rest. If it was not lost.
+                if before.cookie != 0 && !before.again {
+                    *seen = Seen {
+                        changes: before.changes,
+                        ..Seen::default()
+                    };
+                    sink(Update::Vanished {
+                        key: Key {
+                            cookie: before.cookie,
+                            netns: before.netns,
+                        },
+                        at: now,
+                    });
+                }
+                return;
+            };
             let stamp = slot.last_ns.wrapping_add(slot.counters.recvs);
             let is_running = slot.budget_state != BUDGET_IDLE as u32;
             if slot.cookie == before.cookie && stamp == before.stamp && !is_running {
@@ -191,9 +210,14 @@ impl Source for EbpfSource {
     fn poll(&mut self, now: Instant, sink: &mut dyn FnMut(Update)) -> Result<(), SourceError> {
         self.drain(now, sink)?;
         self.read_slots(now, sink);
-        let new_namespace = self.walker.discover(now);
-        if new_namespace || (!self.quiet.is_empty() && now >= self.settle_after) {
-            self.settle(now);
+        if self.walker.discover(now) {
+            self.settle(now, None);
+            self.read_settled(now, sink);
+        } else if !self.quiet.is_empty() && now >= self.settle_after {
+            // A walk passes by every bucket of the kernel's table for each namespace: only those that wait for it.
+            let of = |index: &u32| self.seen[*index as usize].netns;
+            let waiting: HashSet<u32> = self.quiet.iter().map(of).collect();
+            self.settle(now, Some(&waiting));
             self.read_settled(now, sink);
         }
         Ok(())
@@ -250,7 +274,7 @@ impl Source for EbpfSource {
 
     fn want_events(&mut self, wanted: bool) {
         let bits = if wanted {
-            WANT_RETRANSMIT | WANT_CWND_FALL
+            WANT_OPEN | WANT_RETRANSMIT | WANT_CWND_FALL
         } else {
             0
         };

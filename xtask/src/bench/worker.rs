@@ -96,8 +96,9 @@ impl Worker {
     /// Tells it to do something and waits for its answer.
     pub fn order(&mut self, line: &str) -> Result<String> {
         let orders = self.orders.as_mut().context("the worker was told to end")?;
-        writeln!(orders, "{line}")
-            .and_then(|()| orders.flush())
+        // In one write: it may read without a buffer.
+        orders
+            .write_all(format!("{line}\n").as_bytes())
             .context("telling a worker")?;
         self.answer()
     }
