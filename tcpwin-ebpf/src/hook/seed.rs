@@ -22,7 +22,7 @@ fn seed(ctx: *const *const u8) -> i32 {
         return 0;
     };
     let state = socket.state();
-    if let Some(slot) = slot::find(sk) {
+    if let Some(slot) = slot::peek(sk) {
         if slot.last_ns > slot.gauges_ns || slot.last_data_ns > slot.gauges_ns {
             let now = slot::now();
             account::credit(slot, slot.budget_state as usize, slot.outstanding, now);

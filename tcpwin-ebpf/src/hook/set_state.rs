@@ -8,6 +8,7 @@ use crate::{account, map::lost, slot, socket::Socket};
 
 const TCP_ESTABLISHED: i32 = 1;
 const TCP_SYN_SENT: i32 = 2;
+const TCP_SYN_RECV: i32 = 3;
 const TCP_CLOSE: i32 = 7;
 const TCP_LISTEN: i32 = 10;
 
@@ -19,56 +20,58 @@ fn set_state(ctx: BtfTracePointContext) -> i32 {
     if new == TCP_LISTEN || old == TCP_LISTEN || !Socket::is_tcp(sk) {
         return 0;
     }
-    let Some(socket) = Socket::from_sock(sk) else {
-        return 0;
-    };
+    let known = slot::find(sk);
     match new {
-        TCP_SYN_SENT => {
+        TCP_SYN_SENT | TCP_ESTABLISHED => {
+            let Some(socket) = Socket::from_sock(sk) else {
+                return 0;
+            };
             let now = slot::now();
-            if let Some(stale) = slot::find(sk) {
-                slot::release(sk, stale);
-            }
-            match slot::take(sk, socket, ORIGIN_CONNECT, new as u8, now) {
-                Some(slot) => slot::set_owner(slot),
-                None => log_no_slot(&ctx),
-            }
-        }
-        TCP_ESTABLISHED => {
-            let now = slot::now();
-            match slot::find(sk) {
-                // Opened by connect: ports and source address are known only now.
-                Some(slot) if slot.cookie == socket.cookie(sk) => {
+            if let Some(slot) = known {
+                let state = i32::from(slot.identity.state);
+                if state == TCP_SYN_SENT || state == TCP_SYN_RECV {
+                    // Opened by connect: ports and source address are known only now.
                     slot.identity.state = new as u8;
                     socket.copy_identity(&mut slot.identity);
                     account::refresh(slot, socket, now);
                     slot::announce(slot, now);
+                    return 0;
                 }
-                found => {
-                    // The kernel reuses a `struct sock` at once, and skips a program that interrupts itself: a close missed so
-                    // is noticed here.
-                    if let Some(stale) = found {
-                        slot::release(sk, stale);
-                    }
-                    match slot::take(sk, socket, ORIGIN_ACCEPT, new as u8, now) {
-                        Some(slot) => slot::announce(slot, now),
-                        None => log_no_slot(&ctx),
-                    }
-                }
+                // Of an earlier socket at this address, whose end was missed: an interrupt that closed it hit this program.
+                slot::release(sk, slot);
+            }
+            let origin = if new == TCP_SYN_SENT {
+                ORIGIN_CONNECT
+            } else {
+                ORIGIN_ACCEPT
+            };
+            let Some(slot) = slot::take(sk, socket, origin, new as u8, now) else {
+                log_no_slot(&ctx);
+                return 0;
+            };
+            if new == TCP_SYN_SENT {
+                slot::set_owner(slot);
+            } else {
+                slot::announce(slot, now);
             }
         }
         TCP_CLOSE => {
-            let Some(slot) = slot::find(sk) else { return 0 };
+            let (Some(slot), Some(socket)) = (known, Socket::from_sock(sk)) else {
+                return 0;
+            };
             let now = slot::now();
             account::credit(slot, slot.budget_state as usize, slot.outstanding, now);
             // Orphaned by now: who was blocked, and on what, is history.
             let flags = slot.gauges.flags & FLAG_NOSPACE;
-            socket.copy_identity(&mut slot.identity);
+            if old == TCP_SYN_SENT {
+                socket.copy_identity(&mut slot.identity);
+            }
             account::refresh(slot, socket, now);
             slot.gauges.flags |= flags;
             slot::release(sk, slot);
         }
         _ => {
-            if let Some(slot) = slot::find(sk) {
+            if let Some(slot) = known {
                 slot.identity.state = new as u8;
             }
         }
