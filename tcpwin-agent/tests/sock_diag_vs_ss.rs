@@ -6,12 +6,16 @@ use tcpwin_agent::source::sock_diag::SockDiag;
 mod comparison;
 #[path = "support/connections.rs"]
 mod connections;
+#[path = "support/loss.rs"]
+mod loss;
 #[path = "sock_diag_vs_ss/namespaces.rs"]
 mod namespaces;
 #[path = "support/netns.rs"]
 mod netns;
 #[path = "support/ss.rs"]
 mod ss;
+#[path = "support/told.rs"]
+mod told;
 
 #[test]
 fn sock_diag_equals_ss() {

@@ -1,6 +1,7 @@
 //! One file a hook.
 
 mod cong_state;
+mod destroy;
 mod probe;
 mod recv;
 mod reset;

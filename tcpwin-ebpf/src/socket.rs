@@ -257,6 +257,12 @@ impl Socket {
         !socket.is_null() && load!(socket, socket_flags: u64) & SOCK_NOSPACE != 0
     }
 
+    /// No program holds the socket: closed by it, or not yet accepted.
+    #[inline(always)]
+    pub fn is_orphan(self) -> bool {
+        follow!(self.tcp, sk_socket).is_null()
+    }
+
     /// Copies the gauges; what was read before is handed in.
     #[inline(always)]
     pub fn copy_gauges(self, to: &mut Gauges, sequence: Sequence, blocked: bool) {

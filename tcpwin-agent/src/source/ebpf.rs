@@ -23,7 +23,7 @@ use tcpwin_common::{
 
 pub use load::{LoadError, LoadOptions};
 
-use crate::observation::Key;
+use crate::observation::{Key, TcpState};
 use crate::source::{HookState, HostCounts, LossCount, ProbeCost, Source, SourceError, Update};
 use crate::units::{Instant, Nanos};
 
@@ -62,6 +62,8 @@ pub struct EbpfSource {
     seen: Vec<Seen>,
     /// Slots of sockets that went quiet with figures that may not be final.
     quiet: Vec<u32>,
+    /// Sockets whose slot is another's by now. Their closing records came after the ring was drained, or were lost.
+    gone: Vec<Key>,
     undecoded: u64,
     misses: miss::Misses,
     settle_after: Instant,
@@ -124,6 +126,7 @@ impl EbpfSource {
             seen,
             quiet,
             undecoded,
+            gone,
             ..
         } = self;
         slots.copy_each(&due, &mut |index, slot| {
@@ -146,34 +149,31 @@ impl EbpfSource {
                 }
                 return;
             };
-            let stamp = slot.last_ns.wrapping_add(slot.counters.recvs);
+            let stamp = stamp(&slot);
             let is_running = slot.budget_state != BUDGET_IDLE as u32;
-            if slot.cookie == before.cookie && stamp == before.stamp && !is_running {
+            if slot.cookie == before.cookie && stamp == before.stamp {
                 if before.unsettled && !before.listed {
                     seen.listed = true;
                     quiet.push(index);
                 }
-                return;
+                if !is_running {
+                    return;
+                }
             }
-            let moved = before.again;
-            let stale = slot.last_ns > slot.gauges_ns;
+            let unsettled = is_unsettled(&slot);
             *seen = Seen {
                 cookie: slot.cookie,
                 stamp,
                 netns: slot.identity.netns,
                 changes: before.changes,
-                again: moved || stale || is_running,
-                unsettled: moved || stale,
-                listed: before.listed,
+                again: before.again || unsettled || is_running,
+                unsettled,
+                listed: seen.listed,
             };
             if before.cookie != 0 && before.cookie != slot.cookie {
-                // Its closing record was lost.
-                sink(Update::Vanished {
-                    key: Key {
-                        cookie: before.cookie,
-                        netns: before.netns,
-                    },
-                    at: now,
+                gone.push(Key {
+                    cookie: before.cookie,
+                    netns: before.netns,
                 });
             }
             match decode::observation(&slot, now) {
@@ -191,17 +191,33 @@ impl EbpfSource {
         slots.copy_each(&quiet, &mut |index, slot| {
             let seen = &mut seen[index as usize];
             seen.listed = false;
-            let Some(slot) = slot.filter(|slot| slot.cookie == seen.cookie && seen.unsettled && !seen.again)
-            else {
+            let Some(slot) = slot.filter(|slot| slot.cookie == seen.cookie && seen.unsettled) else {
                 return;
             };
-            seen.unsettled = false;
-            seen.stamp = slot.last_ns.wrapping_add(slot.counters.recvs);
+            // It may have moved on since the walk: then it is read at the next poll as well.
+            seen.unsettled = is_unsettled(&slot);
+            seen.again |= seen.unsettled;
+            seen.stamp = stamp(&slot);
             if let Some(observation) = decode::observation(&slot, now) {
                 sink(Update::Observed(observation));
             }
         });
     }
+}
+
+/// Changes with whatever happens to the socket.
+fn stamp(slot: &Slot) -> u64 {
+    slot.last_ns
+        .wrapping_add(slot.gauges_ns)
+        .wrapping_add(slot.counters.recvs)
+}
+
+/// If the socket has moved on since its fields were copied, or does so unseen: no event tells what becomes of the data of a
+/// half-closed one. The walk does not meet one whose connection has ended.
+fn is_unsettled(slot: &Slot) -> bool {
+    let state = TcpState::from_kernel(slot.identity.state);
+    let unseen = state != Some(TcpState::Established) && slot.budget_state != BUDGET_IDLE as u32;
+    state != Some(TcpState::Close) && (slot.last_ns > slot.gauges_ns || unseen)
 }
 
 impl Source for EbpfSource {
@@ -212,6 +228,10 @@ impl Source for EbpfSource {
     fn poll(&mut self, now: Instant, sink: &mut dyn FnMut(Update)) -> Result<(), SourceError> {
         self.drain(now, sink)?;
         self.misses.look(&self.ebpf, now);
+        // A whole poll later no closing record is on its way any more.
+        for key in self.gone.drain(..) {
+            sink(Update::Vanished { key, at: now });
+        }
         self.read_slots(now, sink);
         if self.walker.discover(now) {
             self.settle(now, None);
@@ -241,7 +261,10 @@ impl Source for EbpfSource {
                     seen.unsettled = false;
                 }
                 match decode::observation(&slot, Instant(slot.last_ns)) {
-                    Some(observation) => sink(Update::Closed(observation)),
+                    Some(observation) => {
+                        self.gone.retain(|key| *key != observation.key);
+                        sink(Update::Closed(observation));
+                    }
                     None => self.undecoded += 1,
                 }
                 continue;

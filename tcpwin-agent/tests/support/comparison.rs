@@ -1,74 +1,19 @@
 //! Any source against `ss`: every figure of every connection of two namespaces, then the totals at their ends.
 
-use std::collections::{BTreeMap, HashMap};
-use std::time::Duration;
+use std::collections::BTreeMap;
 
-use tcpwin_agent::observation::{Key, Observation};
-use tcpwin_agent::source::{Source, Update, kernel_clock, netns};
-use tcpwin_agent::units::{Instant, Nanos};
+use tcpwin_agent::observation::{Key, Observation, TcpState};
+use tcpwin_agent::source::{Source, kernel_clock, netns};
 
 use super::connections::{self, Connection, Family};
 use super::netns::Namespace;
 use super::ss::{self, SsSocket};
+use super::told::{Told, within_patience};
 
 /// Connections of each family in each namespace.
 const EACH: usize = 40;
 /// Short connections in each namespace.
 const SHORT: usize = 500;
-/// The kernel hands over the end of a socket and the acknowledgement of data within milliseconds; a test that waits
-/// for longer has failed.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// What a source told, by socket.
-#[derive(Default)]
-struct Told {
-    last: HashMap<Key, Observation>,
-    closed: HashMap<Key, Vec<Observation>>,
-    opened: HashMap<Key, usize>,
-}
-
-impl Told {
-    fn poll(&mut self, source: &mut dyn Source) {
-        self.poll_at(source, kernel_clock());
-    }
-
-    /// As if `later` had passed: time is an argument.
-    fn poll_later(&mut self, source: &mut dyn Source, later: Nanos) {
-        self.poll_at(source, Instant(kernel_clock().0 + later.0));
-    }
-
-    fn poll_at(&mut self, source: &mut dyn Source, now: Instant) {
-        source
-            .drain(now, &mut |update| self.apply(update))
-            .expect("the source drains");
-        source
-            .poll(now, &mut |update| self.apply(update))
-            .expect("the source polls");
-    }
-
-    fn apply(&mut self, update: Update) {
-        match update {
-            Update::Observed(seen) => {
-                if !self.last.contains_key(&seen.key) {
-                    *self.opened.entry(seen.key).or_default() += 1;
-                }
-                self.last.insert(seen.key, seen);
-            }
-            Update::Closed(seen) => {
-                // One that no poll saw alive opens with its end.
-                if self.last.remove(&seen.key).is_none() {
-                    *self.opened.entry(seen.key).or_default() += 1;
-                }
-                self.closed.entry(seen.key).or_default().push(seen);
-            }
-            Update::Vanished { key, .. } => {
-                self.last.remove(&key);
-            }
-            Update::Retransmit { .. } | Update::CwndFall { .. } | Update::Reset { .. } => {}
-        }
-    }
-}
-
 /// The namespace of the test and a second one.
 struct Places {
     own: u32,
@@ -99,6 +44,8 @@ pub fn against_ss(open: impl FnOnce() -> Box<dyn Source>) {
     for (index, (_, connection)) in connections.iter_mut().enumerate() {
         connection.exchange(index * 997, index * 331);
     }
+    lose(&mut connections);
+    half_close(&mut connections);
     // One whose window is shut in each family and namespace.
     let mut stuffed = Vec::new();
     for (_, connection) in connections.iter_mut().step_by(EACH) {
@@ -107,12 +54,9 @@ pub fn against_ss(open: impl FnOnce() -> Box<dyn Source>) {
     }
 
     let shown = quiet(&places, &connections, &stuffed);
-    // The second poll hands over once more what the first found changed, an interval later.
-    told.poll(&mut *source);
-    told.poll_later(&mut *source, Nanos(1_000_000_000));
+    told.settle(&mut *source);
     let again = places.each(ss::sockets);
     let mut compared = 0;
-    let mut wrong = Vec::new();
     for ((inum, before), (_, after)) in shown.iter().zip(&again) {
         for (_, connection) in connections.iter().filter(|(netns, _)| netns == inum) {
             for end in connection.ends() {
@@ -124,27 +68,19 @@ pub fn against_ss(open: impl FnOnce() -> Box<dyn Source>) {
                     .last
                     .get(&key)
                     .unwrap_or_else(|| panic!("{key:?} is watched: {before:?}"));
-                let faults = differences(seen, before);
-                if !faults.is_empty() {
-                    let shut = if stuffed.contains(&cookie) {
-                        " (its window is shut)"
-                    } else {
-                        ""
-                    };
-                    wrong.push(format!("{key:?}{shut} {:?}: {}", seen.origin, faults.join("; ")));
-                }
+                same(seen, before);
                 compared += 1;
             }
         }
     }
-    assert!(
-        wrong.is_empty(),
-        "{} of {compared} sockets differ from ss:\n{}",
-        wrong.len(),
-        wrong[..wrong.len().min(20)].join("\n")
-    );
     assert_eq!(compared, 2 * connections.len());
     assert!(connections.len() >= 200);
+    let again: u64 = shown
+        .iter()
+        .flat_map(|(_, sockets)| sockets.values())
+        .filter_map(|socket| socket.retransmits)
+        .sum();
+    assert!(again > 0, "segments were lost and sent again");
     ends(&mut *source, &mut told, connections);
     short_ones(&places, &mut *source, &mut told);
     println!("{compared} sockets of {} equal ss", source.name());
@@ -156,6 +92,23 @@ fn connect(places: &Places) -> Vec<(u32, Connection)> {
         .into_iter()
         .flat_map(|(inum, families)| families.into_iter().flatten().map(move |one| (inum, one)))
         .collect()
+}
+
+/// Data of which one segment in four is lost on the way to the server.
+fn lose(connections: &mut [(u32, Connection)]) {
+    std::thread::scope(|scope| {
+        for (_, connection) in connections.iter_mut().skip(3).step_by(10) {
+            scope.spawn(|| connection.exchange_with_loss(256 << 10));
+        }
+    });
+}
+
+/// The client says that it sends no more, and the server goes on.
+fn half_close(connections: &mut [(u32, Connection)]) {
+    for (_, connection) in connections.iter_mut().skip(6).step_by(20) {
+        connection.half_close();
+        connection.exchange(0, 50_000);
+    }
 }
 
 /// What `ss` shows once nothing moves any more: everything is acknowledged, or held back by a window that is shut.
@@ -185,12 +138,12 @@ fn quiet(
         if busy == 0 {
             return shown;
         }
-        within_patience(since, &format!("data of {busy} sockets still moves"));
+        within_patience(since, || format!("data of {busy} sockets still moves"));
     }
 }
 
-/// The figures that differ; `ss` leaves out what is zero.
-fn differences(seen: &Observation, shown: &SsSocket) -> Vec<String> {
+/// Equal figures; `ss` leaves out what is zero.
+fn same(seen: &Observation, shown: &SsSocket) {
     let tcp = &seen.tcp;
     let totals = &seen.totals;
     let word = |value: Option<u32>| value.map(u64::from);
@@ -224,24 +177,31 @@ fn differences(seen: &Observation, shown: &SsSocket) -> Vec<String> {
             shown.retransmits,
         ),
     ];
-    let mut faults: Vec<String> = figures
-        .iter()
-        .filter(|(_, told, shown)| told != shown)
-        .map(|(name, told, shown)| format!("{name}: told {told:?}, ss {shown:?}"))
-        .collect();
-    if (Some(seen.endpoints.local), Some(seen.endpoints.peer)) != (shown.local, shown.peer) {
-        faults.push(format!(
-            "endpoints: told {:?}, ss {:?} {:?}",
-            seen.endpoints, shown.local, shown.peer
-        ));
+    if let Some(kinds) = totals.retransmits_by_kind {
+        let sum = kinds.fast + kinds.rto + kinds.tlp;
+        assert_eq!(
+            Some(sum),
+            totals.retransmits,
+            "every retransmit is of a kind: {seen:?}"
+        );
     }
-    if tcp.congestion.as_deref() != shown.congestion.as_deref() {
-        faults.push(format!(
-            "congestion: told {:?}, ss {:?}",
-            tcp.congestion, shown.congestion
-        ));
+    assert_eq!(in_words_of_ss(seen.state), shown.state, "state of {seen:?}");
+    for (name, told, shown_value) in figures {
+        assert_eq!(told, shown_value, "{name} of {seen:?}, shown by ss as {shown:?}");
     }
-    faults
+    assert_eq!(Some(seen.endpoints.local), shown.local);
+    assert_eq!(Some(seen.endpoints.peer), shown.peer);
+    assert_eq!(tcp.congestion.as_deref(), shown.congestion.as_deref());
+}
+
+fn in_words_of_ss(state: TcpState) -> &'static str {
+    match state {
+        TcpState::Established => "ESTAB",
+        TcpState::FinWait1 => "FIN-WAIT-1",
+        TcpState::FinWait2 => "FIN-WAIT-2",
+        TcpState::CloseWait => "CLOSE-WAIT",
+        _ => "another",
+    }
 }
 
 /// Closes every connection: each end is told closed once, with what was acknowledged and received in all.
@@ -280,21 +240,8 @@ fn short_ones(places: &Places, source: &mut dyn Source, told: &mut Told) {
 
 /// Waits for the ends of these sockets, each with what it sent and received.
 fn settle(source: &mut dyn Source, told: &mut Told, expected: Vec<(Key, u64, u64)>) {
-    let since = kernel_clock();
-    loop {
-        told.poll(source);
-        let open = expected
-            .iter()
-            .filter(|(key, ..)| !told.closed.contains_key(key))
-            .count();
-        if open == 0 {
-            break;
-        }
-        within_patience(
-            since,
-            &format!("{open} of {} sockets are not told closed", expected.len()),
-        );
-    }
+    let keys: Vec<Key> = expected.iter().map(|(key, ..)| *key).collect();
+    told.until_closed(source, &keys);
     for (key, sent, received) in expected {
         assert_eq!(told.opened.get(&key), Some(&1), "{key:?} opens once");
         let ends = &told.closed[&key];
@@ -312,13 +259,4 @@ fn settle(source: &mut dyn Source, told: &mut Told, expected: Vec<(Key, u64, u64
             "{got} of {received} received: {ends:?}"
         );
     }
-}
-
-fn within_patience(since: Instant, what: &str) {
-    let waited = kernel_clock().since(since);
-    assert!(
-        waited < Nanos(PATIENCE.as_nanos() as u64),
-        "after {PATIENCE:?}: {what}"
-    );
-    std::thread::yield_now();
 }

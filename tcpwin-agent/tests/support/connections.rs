@@ -1,10 +1,13 @@
 //! Connections over the loopback of the calling thread's namespace.
+#![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::io::{Read, Write};
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
 
 use rustix::net::sockopt;
+
+use super::loss;
 
 /// How the two ends name each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -18,13 +21,16 @@ pub enum Family {
 impl Family {
     pub const ALL: [Self; 3] = [Self::V4, Self::V6, Self::V4Mapped];
 
-    fn listen(self) -> TcpListener {
+    /// A listener on a free port, and where clients find it.
+    pub fn listen(self) -> (TcpListener, SocketAddr) {
         let any: IpAddr = match self {
             Self::V4 => Ipv4Addr::LOCALHOST.into(),
             Self::V6 => Ipv6Addr::LOCALHOST.into(),
             Self::V4Mapped => Ipv6Addr::UNSPECIFIED.into(),
         };
-        TcpListener::bind(SocketAddr::new(any, 0)).expect("a free port")
+        let listener = TcpListener::bind(SocketAddr::new(any, 0)).expect("a free port");
+        let server = self.server(listener.local_addr().expect("bound").port());
+        (listener, server)
     }
 
     fn server(self, port: u16) -> SocketAddr {
@@ -58,6 +64,23 @@ impl Connection {
         self.server_sent += answer as u64;
     }
 
+    /// Sends to the server, which loses one segment in four before TCP sees it.
+    pub fn exchange_with_loss(&mut self, request: usize) {
+        loss::begin(&self.server);
+        let Self { client, server, .. } = self;
+        std::thread::scope(|scope| {
+            scope.spawn(|| client.write_all(&vec![5; request]).expect("the peer reads"));
+            server.read_exact(&mut vec![0; request]).expect("the peer writes");
+        });
+        loss::end(&self.server);
+        self.client_sent += request as u64;
+    }
+
+    /// The client sends no more.
+    pub fn half_close(&self) {
+        self.client.shutdown(Shutdown::Write).expect("connected");
+    }
+
     /// Writes until the buffers of both ends are full: the peer's window falls to zero.
     pub fn stuff(&mut self) {
         self.client.set_nonblocking(true).expect("set");
@@ -70,8 +93,7 @@ impl Connection {
 
 /// `count` connections; every fifth has its buffers set by hand.
 pub fn open(family: Family, count: usize) -> Vec<Connection> {
-    let listener = family.listen();
-    let server = family.server(listener.local_addr().expect("bound").port());
+    let (listener, server) = family.listen();
     (0..count)
         .map(|index| {
             let client = TcpStream::connect(server).expect("loopback connects");
@@ -92,8 +114,7 @@ pub fn open(family: Family, count: usize) -> Vec<Connection> {
 
 /// Connections that carry a few bytes both ways and end at once: cookie, bytes sent and received of each end.
 pub fn open_and_close(family: Family, count: usize) -> Vec<(u64, u64, u64)> {
-    let listener = family.listen();
-    let server = family.server(listener.local_addr().expect("bound").port());
+    let (listener, server) = family.listen();
     let mut ends = Vec::with_capacity(2 * count);
     for index in 0..count {
         let client = TcpStream::connect(server).expect("loopback connects");

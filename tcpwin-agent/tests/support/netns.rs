@@ -1,4 +1,5 @@
 //! A network namespace of the test's own.
+#![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::io::{BufRead, BufReader};
 use std::path::PathBuf;

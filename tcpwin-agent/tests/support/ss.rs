@@ -1,4 +1,5 @@
 //! The oracle: what the system's own `ss` says of every TCP socket of a namespace.
+#![allow(dead_code, reason = "each test uses a part of it")]
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -7,6 +8,7 @@ use std::process::Command;
 /// One socket as `ss -tinmHOe` prints it. What it leaves out because it is zero or not known is `None`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SsSocket {
+    pub state: String,
     pub local: Option<SocketAddr>,
     pub peer: Option<SocketAddr>,
     pub recv_q: u64,
@@ -53,8 +55,9 @@ pub fn sockets() -> BTreeMap<u64, SsSocket> {
 
 /// One line; `None` without a cookie.
 pub fn parse(line: &str) -> Option<(u64, SsSocket)> {
-    let mut words = line.split_whitespace().skip(1);
+    let mut words = line.split_whitespace();
     let mut socket = SsSocket {
+        state: words.next()?.to_owned(),
         recv_q: words.next()?.parse().ok()?,
         send_q: words.next()?.parse().ok()?,
         local: address(words.next()?),

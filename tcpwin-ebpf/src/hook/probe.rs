@@ -54,6 +54,7 @@ fn probe(ctx: BtfTracePointContext) -> i32 {
     }
     slot.counters.bytes_received = received;
     slot.counters.segments_in += 1;
-    account::copy_gauges(slot, socket, sequence, blocked, now);
+    // The copy is older than what this segment will change: dated before the event, it is not taken for final.
+    account::copy_gauges(slot, socket, sequence, blocked, now - 1);
     0
 }

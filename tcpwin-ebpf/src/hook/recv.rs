@@ -48,4 +48,8 @@ fn has_read(slot: &mut Slot, socket: Socket) {
     if received > slot.counters.bytes_received {
         slot.counters.bytes_received = received;
     }
+    // What is unread, and the window that the call will open, are no longer what the last copy says.
+    if slot.gauges_ns >= slot.last_ns {
+        slot.gauges_ns = slot.last_ns - 1;
+    }
 }

@@ -1,10 +1,11 @@
 //! All sockets of a network namespace: `iter/tcp`. Gives a slot to those that were there before the probes, and brings the
 //! copies of those that went quiet up to date.
 
-use tcpwin_common::ORIGIN_SEEDED;
+use tcpwin_common::{BUDGET_IDLE, ORIGIN_SEEDED};
 
 use crate::{account, slot, socket::Socket};
 
+const TCP_ESTABLISHED: u8 = 1;
 const TCP_SYN_SENT: u8 = 2;
 const TCP_TIME_WAIT: u8 = 6;
 const TCP_CLOSE: u8 = 7;
@@ -23,7 +24,9 @@ fn seed(ctx: *const *const u8) -> i32 {
     };
     let state = socket.state();
     if let Some(slot) = slot::peek(sk) {
-        if slot.last_ns > slot.gauges_ns || slot.last_data_ns > slot.gauges_ns {
+        // `tcp_probe` is told of ESTABLISHED alone: what a half-closed socket still sends goes on unseen.
+        let unseen = state != TCP_ESTABLISHED && slot.budget_state != BUDGET_IDLE as u32;
+        if slot.last_ns > slot.gauges_ns || unseen {
             let now = slot::now();
             account::credit(slot, slot.budget_state as usize, slot.outstanding, now);
             account::refresh(slot, socket, now);

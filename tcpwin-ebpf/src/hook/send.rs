@@ -5,7 +5,7 @@ use aya_ebpf::{
     macros::{btf_tracepoint, fexit},
     programs::{BtfTracePointContext, FExitContext},
 };
-use tcpwin_common::BUDGET_SNDBUF;
+use tcpwin_common::{BUDGET_SNDBUF, Counters};
 
 use crate::{
     account::{self, before},
@@ -14,6 +14,9 @@ use crate::{
 };
 
 const EAGAIN: i32 = 11;
+/// A signal came before a byte was taken: the kernel makes the same call again.
+const ERESTARTSYS: i32 = 512;
+const TCP_CLOSE: u8 = 7;
 
 #[btf_tracepoint(function = "sock_send_length")]
 fn send_length(ctx: BtfTracePointContext) -> i32 {
@@ -44,42 +47,50 @@ fn on_send(sk: *const u8, ret: i32) {
         slot::set_owner(slot);
     }
     let now = slot::now();
-    let sequence = socket.sequence();
-    let blocked = socket.writer_blocked();
     let was = slot.budget_state as usize;
     account::credit(slot, was, slot.outstanding, now);
-
+    count(&mut slot.counters, ret);
+    if slot.identity.state == TCP_CLOSE {
+        // The connection has ended, which the program learns now: nothing is on the way, and the copies are final.
+        slot.gauges_ns = now;
+        return;
+    }
+    let sequence = socket.sequence();
+    let blocked = socket.writer_blocked();
     if ret > 0 {
-        let bytes = ret as u32;
-        let counters = &mut slot.counters;
-        counters.sends += 1;
-        counters.sent_bytes += u64::from(bytes);
-        if bytes > counters.send_max {
-            counters.send_max = bytes;
-        }
         if was == BUDGET_SNDBUF {
-            counters.unblocks += 1;
+            slot.counters.unblocks += 1;
         }
         // Prompted by the peer's word: data came after our last send, and we answer within a fraction of a round trip.
-        let written_before = sequence.write_seq.wrapping_sub(bytes);
+        let written_before = sequence.write_seq.wrapping_sub(ret as u32);
         let prompted = slot.last_data_ns > slot.last_send_ns
             && now.wrapping_sub(slot.last_data_ns) < u64::from(slot.gauges.srtt_us) * 250;
         if !before(sequence.snd_una, written_before) {
-            counters.resumes += 1;
+            slot.counters.resumes += 1;
             if prompted {
-                counters.turns += 1;
+                slot.counters.turns += 1;
             }
         } else if prompted && !before(sequence.snd_nxt, written_before) {
-            counters.turns_in_flight += 1;
+            slot.counters.turns_in_flight += 1;
         }
         slot.last_send_ns = now;
-    } else if ret == -EAGAIN {
-        slot.counters.send_refused += 1;
-    } else if ret < 0 {
-        slot.counters.send_failed += 1;
     }
-
     slot.budget_state = account::state(socket, sequence, blocked) as u32;
     slot.outstanding = sequence.snd_nxt.wrapping_sub(sequence.snd_una);
     account::copy_gauges(slot, socket, sequence, blocked, now);
+}
+
+#[inline(always)]
+fn count(counters: &mut Counters, ret: i32) {
+    if ret > 0 {
+        counters.sends += 1;
+        counters.sent_bytes += ret as u64;
+        if ret as u32 > counters.send_max {
+            counters.send_max = ret as u32;
+        }
+    } else if ret == -EAGAIN {
+        counters.send_refused += 1;
+    } else if ret < 0 && ret != -ERESTARTSYS {
+        counters.send_failed += 1;
+    }
 }

@@ -2,14 +2,17 @@
 
 use aya_ebpf::{EbpfContext as _, macros::btf_tracepoint, programs::BtfTracePointContext};
 use aya_log_ebpf::warn;
-use tcpwin_common::{FLAG_NOSPACE, Loss, ORIGIN_ACCEPT, ORIGIN_CONNECT};
+use tcpwin_common::{BUDGET_IDLE, FLAG_NOSPACE, Loss, ORIGIN_ACCEPT, ORIGIN_CONNECT};
 
 use crate::{account, map::lost, slot, socket::Socket};
 
 const TCP_ESTABLISHED: i32 = 1;
 const TCP_SYN_SENT: i32 = 2;
 const TCP_SYN_RECV: i32 = 3;
+const TCP_FIN_WAIT1: i32 = 4;
+const TCP_FIN_WAIT2: i32 = 5;
 const TCP_CLOSE: i32 = 7;
+const TCP_LAST_ACK: i32 = 9;
 const TCP_LISTEN: i32 = 10;
 
 #[btf_tracepoint(function = "inet_sock_set_state")]
@@ -68,11 +71,29 @@ fn set_state(ctx: BtfTracePointContext) -> i32 {
             }
             account::refresh(slot, socket, now);
             slot.gauges.flags |= flags;
-            slot::release(sk, slot);
+            if socket.is_orphan() {
+                slot::release(sk, slot);
+            } else {
+                // The program may still read what has come, and write in vain.
+                slot.identity.state = new as u8;
+                slot.budget_state = BUDGET_IDLE as u32;
+                slot.outstanding = 0;
+            }
         }
         _ => {
-            if let Some(slot) = known {
-                slot.identity.state = new as u8;
+            let Some(slot) = known else { return 0 };
+            slot.identity.state = new as u8;
+            // No other event tells of a shutdown.
+            account::credit(slot, slot.budget_state as usize, slot.outstanding, slot::now());
+            match new {
+                // By a call of the program, the first one if it neither sent nor received.
+                TCP_FIN_WAIT1 | TCP_LAST_ACK if slot.identity.pid == 0 => slot::set_owner(slot),
+                // Our FIN is acknowledged, and so is all before it.
+                TCP_FIN_WAIT2 => {
+                    slot.budget_state = BUDGET_IDLE as u32;
+                    slot.outstanding = 0;
+                }
+                _ => {}
             }
         }
     }

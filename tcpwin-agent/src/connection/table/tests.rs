@@ -1,7 +1,7 @@
 use tcpwin_common::{BUDGET_IDLE, BUDGET_RWND};
 
 use super::*;
-use crate::observation::{BudgetTotals, Endpoints, Tcp, TcpState, Totals};
+use crate::observation::{BudgetTotals, Endpoints, OwnerHint, Tcp, TcpState, Totals};
 
 const SECOND: u64 = 1_000_000_000;
 

@@ -41,6 +41,7 @@ const fn tracepoint(program: &'static str, target: &'static str, loss: Option<&'
 
 /// All hooks, in the order they attach: first what closes a slot again, last what only adds to it.
 pub(super) const HOOKS: &[Hook] = &[
+    tracepoint("destroy_sock", "tcp_destroy_sock", None),
     tracepoint("set_state", "inet_sock_set_state", None),
     tracepoint("probe", "tcp_probe", None),
     tracepoint(

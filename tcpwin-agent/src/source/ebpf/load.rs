@@ -183,6 +183,7 @@ pub(super) fn open(options: &LoadOptions) -> Result<EbpfSource, LoadError> {
         walker,
         seen: Vec::new(),
         quiet: Vec::new(),
+        gone: Vec::new(),
         undecoded: 0,
         misses: super::miss::Misses::default(),
         settle_after: Instant(0),
