@@ -7,7 +7,7 @@ use anyhow::{Context as _, Result, ensure};
 
 use crate::bench::floor::Floor;
 use crate::bench::probes::{self, Cost, Costs, Counting};
-use crate::bench::stat::Figure;
+use crate::bench::stat::{Figure, fastest_tenth};
 use crate::bench::worker::{Role, Worker};
 use crate::lab::agent::Agent;
 use crate::lab::netns::NetNs;
@@ -50,26 +50,24 @@ impl Talk {
         Ok((after - before) as f64 / count as f64)
     }
 
-    /// Median of a few samples, after one that warms up.
-    fn block(&mut self, what: &str, count: u64, samples: usize) -> Result<f64> {
-        self.cpu_each(what, count / 4)?;
-        let samples = (0..samples)
-            .map(|_| self.cpu_each(what, count))
-            .collect::<Result<Vec<_>>>()?;
-        Figure::of(&samples)
-            .map(|figure| figure.median)
-            .context("no samples")
+    /// Samples, after one that warms up.
+    fn block(&mut self, what: &str, count: u64, samples: usize, into: &mut Vec<f64>) -> Result<()> {
+        self.cpu_each(what, count)?;
+        for _ in 0..samples {
+            into.push(self.cpu_each(what, count)?);
+        }
+        Ok(())
     }
 }
 
 /// With and without probes, and what that is in percent.
 #[derive(Clone, Copy, Debug)]
 pub struct Added {
-    /// Without, µs.
-    pub without_us: Figure,
-    /// With, µs.
-    pub with_us: Figure,
-    /// Of neighbouring blocks, percent.
+    /// Without, µs; the fastest tenth of the samples.
+    pub without_us: f64,
+    /// With, µs; likewise.
+    pub with_us: f64,
+    /// What that is in percent; the same by the fastest sample and by the middle one as its spread.
     pub percent: Figure,
 }
 
@@ -81,24 +79,33 @@ pub fn added(talk: &mut Talk, tcpwin: &Path, effort: Effort) -> Result<(Added, A
         let on = matches!(block % 4, 1 | 2);
         let agent = on.then(|| Agent::start(tcpwin, "ebpf")).transpose()?;
         let at = usize::from(on);
-        turns[at].push(talk.block("turns", effort.turns, effort.samples)?);
-        connects[at].push(talk.block("connects", effort.connects, effort.samples)?);
+        talk.block("turns", effort.turns, effort.samples, &mut turns[at])?;
+        talk.block("connects", effort.connects, effort.samples, &mut connects[at])?;
         drop(agent);
     }
     Ok((compare(&turns)?, compare(&connects)?))
 }
 
 fn compare([off, on]: &[Vec<f64>; 2]) -> Result<Added> {
-    let percent: Vec<f64> = off
-        .iter()
-        .zip(on)
-        .map(|(off, on)| (on / off - 1.0) * 100.0)
-        .collect();
-    let figure = |samples: &[f64]| Figure::of(samples).context("no samples");
+    let percent = |off: f64, on: f64| (on / off - 1.0) * 100.0;
+    let tenth = |samples: &[f64]| fastest_tenth(samples).context("no samples");
+    let whole = |samples: &[f64]| Figure::of(samples).context("no samples");
+    let (without, with) = (tenth(off)?, tenth(on)?);
+    let (all_off, all_on) = (whole(off)?, whole(on)?);
+    let others = [
+        percent(all_off.least, all_on.least),
+        percent(all_off.median, all_on.median),
+        percent(without, with),
+    ];
     Ok(Added {
-        without_us: figure(off)?.times(1e-3),
-        with_us: figure(on)?.times(1e-3),
-        percent: figure(&percent)?,
+        without_us: without / 1e3,
+        with_us: with / 1e3,
+        percent: Figure {
+            median: percent(without, with),
+            least: others.into_iter().fold(f64::MAX, f64::min),
+            most: others.into_iter().fold(f64::MIN, f64::max),
+            samples: off.len() + on.len(),
+        },
     })
 }
 
@@ -107,12 +114,14 @@ fn compare([off, on]: &[Vec<f64>; 2]) -> Result<Added> {
 pub struct PerRun {
     /// Weighted mean over all programs, floor taken off, ns.
     pub mean: f64,
+    /// What an empty program costs meanwhile, ns a run.
+    pub floor: f64,
     /// Runs of programs for each turn or connection.
     pub runs_each: f64,
     /// The same in ns, floor taken off.
     pub ns_each: f64,
     /// By program: name, runs, ns a run, floor taken off.
-    pub programs: Vec<(String, u64, f64)>,
+    programs: Vec<(String, u64, f64)>,
 }
 
 impl PerRun {
@@ -123,6 +132,7 @@ impl PerRun {
         let ns: f64 = costs.values().map(net).sum();
         Ok(Self {
             mean: ns / runs as f64,
+            floor,
             runs_each: runs as f64 / count as f64,
             ns_each: ns / count as f64,
             programs: costs
@@ -132,53 +142,54 @@ impl PerRun {
         })
     }
 
-    /// `probe 60 ns × 100000, …`, the most run first.
+    /// `probe 60 ns × 2.0, …`, runs for each turn or connection, the most run first; without what hardly runs.
     pub fn by_program(&self) -> String {
+        let all: u64 = self.programs.iter().map(|(_, runs, _)| runs).sum();
         let mut programs = self.programs.clone();
+        programs.retain(|(_, runs, _)| runs * 1_000 > all);
         programs.sort_by_key(|(_, runs, _)| std::cmp::Reverse(*runs));
         let mut text = String::new();
         for (name, runs, ns) in &programs {
             let separator = if text.is_empty() { "" } else { ", " };
-            let _ = write!(text, "{separator}{name} {ns:.0} ns × {runs}");
+            let each = *runs as f64 / all as f64 * self.runs_each;
+            let _ = write!(text, "{separator}{name} {ns:.0} ns × {each:.1}");
         }
         text
     }
 }
 
-/// The kernel's own figures for both workloads.
-#[derive(Clone, Debug)]
-pub struct Probes {
-    /// An empty program's, ns a run.
-    pub floor: f64,
-    /// Request-response.
-    pub turns: PerRun,
-    /// Connect-request-close.
-    pub connects: PerRun,
-}
-
-/// Counts the runs and the time of each program.
-pub fn probes(talk: &mut Talk, tcpwin: &Path, effort: Effort) -> Result<Probes> {
+/// The kernel's own figures for request-responses and for short connections, beside an empty program at the same hook.
+pub fn probes(talk: &mut Talk, tcpwin: &Path, effort: Effort) -> Result<[PerRun; 2]> {
     let agent = Agent::start(tcpwin, "ebpf")?;
-    let pid = agent.pid();
-    talk.cpu_each("turns", effort.turns)?;
-    talk.cpu_each("connects", effort.connects)?;
-    let counting = Counting::start()?;
-    let turns = count(talk, pid, "turns", effort.turns * 4)?;
-    let connects = count(talk, pid, "connects", effort.connects * 2)?;
-    drop(agent);
     let empty = Floor::attach()?;
-    talk.cpu_each("turns", effort.turns * 2)?;
-    let floor = empty.per_run()?;
+    let counting = Counting::start()?;
+    let turns = count(talk, &agent, &empty, "turns", effort.turns, effort)?;
+    let connects = count(talk, &agent, &empty, "connects", effort.connects, effort)?;
     drop(counting);
-    Ok(Probes {
-        floor,
-        turns: PerRun::of(&turns, floor, effort.turns * 4)?,
-        connects: PerRun::of(&connects, floor, effort.connects * 2)?,
-    })
+    Ok([turns, connects])
 }
 
-fn count(talk: &mut Talk, pid: u32, what: &str, times: u64) -> Result<Costs> {
-    let before = probes::of_process(pid)?;
+/// The fastest tenth of many samples.
+fn count(
+    talk: &mut Talk,
+    agent: &Agent,
+    empty: &Floor,
+    what: &str,
+    times: u64,
+    effort: Effort,
+) -> Result<PerRun> {
     talk.cpu_each(what, times)?;
-    Ok(probes::growth(&before, &probes::of_process(pid)?))
+    let mut samples = Vec::new();
+    for _ in 0..effort.blocks * effort.samples {
+        let before = (probes::of_process(agent.pid())?, empty.cost());
+        talk.cpu_each(what, times)?;
+        let after = (probes::of_process(agent.pid())?, empty.cost());
+        let floor = after.1.since(before.1);
+        ensure!(floor.runs > 0, "the empty program does not run");
+        let floor = floor.ns as f64 / floor.runs as f64;
+        samples.push(PerRun::of(&probes::growth(&before.0, &after.0), floor, times)?);
+    }
+    samples.sort_by(|a, b| a.mean.total_cmp(&b.mean));
+    let tenth = samples.len() / 10;
+    samples.into_iter().nth(tenth).context("no samples")
 }

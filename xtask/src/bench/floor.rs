@@ -3,9 +3,11 @@
 use std::io;
 use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
 use aya::programs::loaded_programs;
 use aya_obj::btf::{Btf, BtfKind};
+
+use crate::bench::probes::Cost;
 
 /// Commands of bpf(2), include/uapi/linux/bpf.h.
 const BPF_PROG_LOAD: libc::c_int = 5;
@@ -89,19 +91,19 @@ impl Floor {
         })
     }
 
-    /// Time of one run so far, ns: all of it the statistics' own, but for the call and two instructions.
-    pub fn per_run(&self) -> Result<f64> {
-        let (mut runs, mut ns) = (0, 0);
-        for program in loaded_programs() {
-            // Programs come and go while we look.
-            let Ok(program) = program else { continue };
-            if program.name() == NAME.split(|byte| *byte == 0).next().unwrap_or_default() {
-                runs += program.run_count();
-                ns += program.run_time().as_nanos() as u64;
-            }
+    /// Its cost so far: all of it the statistics' own, but for the call and two instructions.
+    pub fn cost(&self) -> Cost {
+        let name = NAME.split(|byte| *byte == 0).next().unwrap_or_default();
+        let mut cost = Cost::default();
+        // Programs come and go while we look.
+        for program in loaded_programs()
+            .flatten()
+            .filter(|program| program.name() == name)
+        {
+            cost.runs += program.run_count();
+            cost.ns += program.run_time().as_nanos() as u64;
         }
-        ensure!(runs > 1_000, "the empty program ran {runs} times only");
-        Ok(ns as f64 / runs as f64)
+        cost
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::Result;
 
-use crate::bench::event::{self, Added, Effort, Probes, Talk};
+use crate::bench::event::{self, Added, Effort, PerRun, Talk};
 use crate::bench::herd::Herd;
 use crate::bench::row::Row;
 use crate::bench::scale::{self, Started};
@@ -45,9 +45,9 @@ impl Plan {
     pub fn new(quick: bool, rows: &[String]) -> Self {
         let full = Effort {
             blocks: 10,
-            samples: 7,
-            turns: 8_000,
-            connects: 1_000,
+            samples: 20,
+            turns: 2_000,
+            connects: 400,
         };
         Self {
             quick,
@@ -61,7 +61,7 @@ impl Plan {
             effort: if quick {
                 Effort {
                     blocks: 2,
-                    samples: 3,
+                    samples: 5,
                     ..full
                 }
             } else {
@@ -77,8 +77,9 @@ impl Plan {
             "One run, everything in it: connections over loopback in a network namespace ({few}, {some} and {many} sockets, a \
              connection being two), `ss -tinmH` in that namespace beside the agent. CPU time is the kernel's (process CPU \
              clocks; `rusage` for `ss`), over {} seconds in which nobody asks the agent anything; wall time is not used. Time \
-             in kernel programs is counted by `BPF_ENABLE_STATS`, less what an empty program costs in the same run. What \
-             probes add is measured in {} pairs of alternating blocks without and with them.",
+             in kernel programs is counted by `BPF_ENABLE_STATS`, less what an empty program costs at the same time. What \
+             probes add is measured in {} pairs of alternating blocks without and with them, by the fastest tenth of the \
+             samples, since neighbours on a machine only add.",
             self.seconds, self.effort.blocks
         )
     }
@@ -294,8 +295,8 @@ impl Plan {
     }
 }
 
-fn probe_rows(probes: &Probes) -> Vec<Row> {
-    let workload = |what: &str, each: &str, run: &event::PerRun| {
+fn probe_rows([turns, connects]: &[PerRun; 2]) -> [Row; 2] {
+    let row = |what: &str, each: &str, run: &PerRun| {
         Row::judged(
             "probes",
             format!("probe time per event, warm, {what}"),
@@ -303,17 +304,17 @@ fn probe_rows(probes: &Probes) -> Vec<Row> {
             "ns",
             100.0,
         )
-        .beside(format!("empty program {} ns, taken off", short(probes.floor)))
+        .beside(format!("empty program {} ns, taken off", short(run.floor)))
         .by(format!(
-            "BPF_ENABLE_STATS, mean over all runs; {} runs and {} ns a {each}: {}",
+            "BPF_ENABLE_STATS, the fastest tenth of the samples, mean over all runs; {} runs and {} ns a {each}: {}",
             short(run.runs_each),
             short(run.ns_each),
             run.by_program()
         ))
     };
-    vec![
-        workload("request-response", "turn", &probes.turns),
-        workload("connect-request-close", "connection", &probes.connects),
+    [
+        row("request-response", "turn", turns),
+        row("connect-request-close", "connection", connects),
     ]
 }
 
@@ -327,11 +328,12 @@ fn added_row(what: &str, added: Added, budget: f64, documented: &str) -> Row {
     )
     .beside(format!(
         "{} µs without, {} µs with (documented: {documented})",
-        short(added.without_us.median),
-        short(added.with_us.median)
+        short(added.without_us),
+        short(added.with_us)
     ))
     .by(format!(
-        "CPU clocks of client and server on one processor, softirq included; {} pairs of blocks off/on",
+        "CPU clocks of client and server on one processor, softirq included; the fastest tenth of {} samples in blocks \
+         off/on/on/off; brackets: by the fastest and the middle sample",
         added.percent.samples
     ))
 }

@@ -19,7 +19,7 @@ pub struct Cost {
 
 impl Cost {
     /// Growth since `before`.
-    fn since(self, before: Self) -> Self {
+    pub const fn since(self, before: Self) -> Self {
         Self {
             runs: self.runs.saturating_sub(before.runs),
             ns: self.ns.saturating_sub(before.ns),
