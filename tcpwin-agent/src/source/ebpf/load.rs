@@ -7,6 +7,7 @@ use aya::{
 };
 
 use super::{EbpfSource, btf, hook, slots, walk};
+use crate::kernel;
 use crate::source::HookState;
 use crate::units::Instant;
 
@@ -169,6 +170,12 @@ pub(super) fn open(options: &LoadOptions) -> Result<EbpfSource, LoadError> {
         hook: "iter/tcp".to_owned(),
         missing: walker.missing(),
     });
+    if let Some(lack) = kernel::against_namespaces(kernel::effective_capabilities()) {
+        hooks.push(HookState {
+            hook: "iter/tcp in other network namespaces".to_owned(),
+            missing: Some(format!("connections older than tcpwin are not seen there ({lack})")),
+        });
+    }
     walker.discover(Instant(0));
 
     Ok(EbpfSource {
