@@ -13,6 +13,7 @@ use crate::config::{Config, Overrides};
 use crate::connection::owner::Owners;
 use crate::exporter::Exporter;
 use crate::logging::LevelHandle;
+use crate::source::sock_diag::Lookup;
 use crate::source::{Source, kernel_clock};
 
 mod notify;
@@ -55,9 +56,18 @@ pub struct Reload {
 /// # Errors
 /// When the thread cannot be started.
 pub fn start_pipeline(opened: Opened, config: &Config) -> anyhow::Result<Running> {
+    let mut owners = Owners::new();
+    // Sockets older than the probes: the kernel programs meet their process only when it acts on them.
+    let older =
+        Lookup::new().and_then(|mut lookup| lookup.inodes(&mut |key, inode| owners.look_for(key, inode)));
+    if let Err(error) = older {
+        tracing::warn!(
+            "the processes of connections older than tcpwin are known only once they act: {error}"
+        );
+    }
     usage::give_back_memory();
     Pipeline::new(opened.source, opened.reason, config, Box::new(kernel_clock))
-        .with_owners(Box::new(Owners::new()))
+        .with_owners(Box::new(owners))
         .spawn()
         .context("cannot start the pipeline's thread")
 }

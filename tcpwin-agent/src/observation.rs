@@ -81,7 +81,7 @@ pub enum Origin {
 }
 
 /// What the source itself knows of the socket's owner.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OwnerHint {
     /// Process (thread group) id in the initial pid namespace.
     pub pid: Option<u32>,
@@ -143,7 +143,7 @@ pub struct Retransmits {
 }
 
 /// Totals over the connection's life.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Totals {
     /// Payload bytes acknowledged (plus one for a SYN of ours), as in `tcp_info`.
     pub bytes_acked: Option<u64>,
@@ -166,7 +166,7 @@ pub struct Totals {
 }
 
 /// Fields of the socket as they are now.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tcp {
     /// Smoothed round-trip time, µs.
     pub srtt_us: Option<u32>,
@@ -259,7 +259,7 @@ pub enum FastOpen {
 }
 
 /// One socket at one instant.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
     /// Which socket.
     pub key: Key,

@@ -3,7 +3,7 @@
 /// Length of an address field.
 pub const ABI_ADDRESS_LEN: usize = 16;
 
-/// An [`Event`]: a socket got a slot (opened, or was seeded).
+/// An [`Event`]: a socket opened.
 pub const RECORD_OPEN: u32 = 1;
 /// A whole [`crate::Slot`]: a socket closed; these are its final totals.
 pub const RECORD_CLOSE: u32 = 2;
@@ -27,6 +27,9 @@ pub const RETRANSMIT_SYN_ACK: u32 = 4;
 pub const WANT_RETRANSMIT: u32 = 1 << 0;
 /// Bit of the control word: somebody wants [`RECORD_CWND_FALL`].
 pub const WANT_CWND_FALL: u32 = 1 << 1;
+
+/// Bit of the control word: somebody wants [`RECORD_OPEN`]. Without it an open connection is found by its slot.
+pub const WANT_OPEN: u32 = 1 << 2;
 
 /// A small record of the ring.
 #[repr(C)]

@@ -7,9 +7,13 @@ use aya_ebpf::{
 };
 use tcpwin_common::{COUNT_ENTRIES, HostCount, Loss, Slot};
 
-/// One slot a socket; the agent maps it into its memory.
+/// One slot a socket; the agent reads those that changed.
 #[map]
 pub static SLOTS: Array<Slot> = Array::with_max_entries(1, BPF_F_MMAPABLE);
+
+/// How often each slot was about to change. The agent maps it whole: 8 bytes to look at for an idle socket.
+#[map]
+pub static CHANGES: Array<u64> = Array::with_max_entries(1, BPF_F_MMAPABLE);
 
 /// Address of `struct sock` → index of its slot.
 #[map]
@@ -23,9 +27,10 @@ pub static FREE_SLOTS: Stack<u32> = Stack::with_max_entries(1, 0);
 #[map]
 pub static HIGH_WATER: PerCpuArray<u32> = PerCpuArray::with_max_entries(1, 0);
 
-/// Records for the agent, without wake-ups: it drains by its own clock.
+/// Records for the agent, without wake-ups: it drains by its own clock. Room for 4,000 closings between two drains; every page
+/// of it counts twice as the agent's memory, since the kernel maps a ring twice in a row.
 #[map]
-pub static EVENTS: RingBuf = RingBuf::with_byte_size(1 << 22, 0);
+pub static EVENTS: RingBuf = RingBuf::with_byte_size(1 << 21, 0);
 
 /// `WANT_*` bits: which single events somebody listens to now.
 #[map]

@@ -1,5 +1,7 @@
 //! A socket's slot: found, taken, given back.
 
+use core::ptr::{read_volatile, write_volatile};
+
 use aya_ebpf::{
     bindings::{BPF_ANY, BPF_RB_NO_WAKEUP},
     helpers::{
@@ -7,11 +9,11 @@ use aya_ebpf::{
         generated::bpf_get_current_cgroup_id,
     },
 };
-use tcpwin_common::{BUDGET_IDLE, Event, Loss, RECORD_CLOSE, RECORD_OPEN, Slot};
+use tcpwin_common::{BUDGET_IDLE, Event, Loss, ORIGIN_CONNECT, RECORD_CLOSE, RECORD_OPEN, Slot, WANT_OPEN};
 
 use crate::{
     account,
-    map::{EVENTS, FREE_SLOTS, HIGH_WATER, SLOTS, SOCKETS, lost},
+    map::{CHANGES, EVENTS, FREE_SLOTS, HIGH_WATER, SLOTS, SOCKETS, lost, wanted},
     socket::Socket,
 };
 
@@ -22,12 +24,34 @@ pub fn now() -> u64 {
     unsafe { bpf_ktime_get_ns() }
 }
 
-/// The slot of a watched socket.
+/// The slot of a watched socket, which is about to change.
 #[inline(always)]
 pub fn find(sk: *const u8) -> Option<&'static mut Slot> {
+    let index = index_of(sk)?;
+    note_change(index);
+    at(index)
+}
+
+/// The slot of a watched socket, to look at: what changes in it the agent will not see by itself.
+#[inline(always)]
+pub fn peek(sk: *const u8) -> Option<&'static mut Slot> {
+    at(index_of(sk)?)
+}
+
+#[inline(always)]
+fn index_of(sk: *const u8) -> Option<u32> {
     // SAFETY: the value is a plain number; a concurrent delete at worst gives a slot that is free.
-    let index = unsafe { SOCKETS.get(sk as u64) }?;
-    at(*index)
+    unsafe { SOCKETS.get(sk as u64) }.copied()
+}
+
+/// Before the change itself. The agent reads a slot once more after a tick without changes, so that it misses neither the end
+/// of an event it overtook nor one of two that two CPUs counted as one.
+#[inline(always)]
+fn note_change(index: u32) {
+    if let Some(changes) = CHANGES.get_ptr_mut(index) {
+        // SAFETY: an element of the array, which lives as long as the program; volatile, since it must come first.
+        unsafe { write_volatile(changes, read_volatile(changes).wrapping_add(1)) };
+    }
 }
 
 /// The slot with this index.
@@ -39,7 +63,8 @@ fn at(index: u32) -> Option<&'static mut Slot> {
     Some(unsafe { &mut *slot })
 }
 
-/// Takes a slot for a socket that has none and fills in what is known. Counts why if it cannot.
+/// Takes a slot for a socket that has none and fills in what is known: who it is, and unless it has yet to connect, how it is.
+/// Counts why if it cannot.
 #[inline(always)]
 pub fn take(sk: *const u8, socket: Socket, origin: u8, state: u8, now: u64) -> Option<&'static mut Slot> {
     let Ok(Some(index)) = FREE_SLOTS.pop() else {
@@ -63,6 +88,7 @@ pub fn take(sk: *const u8, socket: Socket, origin: u8, state: u8, now: u64) -> O
             }
         }
     }
+    note_change(index);
     *slot = Slot::EMPTY;
     slot.index = index;
     slot.opened_ns = now;
@@ -71,7 +97,9 @@ pub fn take(sk: *const u8, socket: Socket, origin: u8, state: u8, now: u64) -> O
     slot.identity.origin = origin;
     slot.identity.state = state;
     socket.copy_identity(&mut slot.identity);
-    account::refresh(slot, socket, now);
+    if origin != ORIGIN_CONNECT {
+        account::refresh(slot, socket, now);
+    }
     slot.cookie = socket.cookie(sk);
     Some(slot)
 }
@@ -87,9 +115,12 @@ pub fn set_owner(slot: &mut Slot) {
     slot.identity.cgroup = unsafe { bpf_get_current_cgroup_id() };
 }
 
-/// Tells the agent that the socket opened.
+/// Tells at once that the socket opened, if somebody listens.
 #[inline(always)]
 pub fn announce(slot: &Slot, now: u64) {
+    if !wanted(WANT_OPEN) {
+        return;
+    }
     let event = Event {
         record: RECORD_OPEN,
         at_ns: now,

@@ -7,8 +7,9 @@ use std::process::{Command, ExitCode};
 
 use anyhow::{Context as _, Result, ensure};
 
+use crate::paths;
 use crate::process::{self, announce};
-use crate::{paths, setup};
+use crate::setup::{self, Download};
 
 /// What the native tests run and what guests are given.
 #[derive(Clone, Debug)]
@@ -60,7 +61,7 @@ pub fn programs() -> Result<Programs> {
 }
 
 fn build(packages: &[&str]) -> Result<()> {
-    setup::build()?;
+    setup::build(Download::Allowed)?;
     announce(format_args!("cargo build --release ({})", packages.join(", ")));
     let mut cargo = Command::new(paths::cargo());
     cargo

@@ -6,8 +6,8 @@
 
 pub mod agent;
 mod check;
-mod cleanup;
-mod clock;
+pub mod cleanup;
+pub mod clock;
 pub mod flow;
 pub mod net;
 pub mod netns;

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
+mod bench;
 mod binaries;
 mod lab;
 mod paths;
@@ -34,6 +35,8 @@ enum Command {
     Test(test::TestArgs),
     /// Run a scenario whose limiting factor is known by construction
     Lab(lab::LabArgs),
+    /// Measure what tcpwin costs, beside `ss` in the same run
+    Bench(bench::BenchArgs),
     /// Run a command under another kernel
     Vm(vm::VmArgs),
     /// The end-to-end suites of one place, as `test` starts them
@@ -46,6 +49,8 @@ fn main() -> ExitCode {
         Command::Setup(args) => setup::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Top(args) => top::run(&args),
         Command::Lab(args) if args.is_live() && binaries::is_stand_in() => binaries::run_again_as_root(),
+        Command::Bench(args) if args.is_live() && binaries::is_stand_in() => binaries::run_again_as_root(),
+        Command::Bench(args) => bench::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Lab(args) => lab::run(args).map(|()| ExitCode::SUCCESS),
         Command::Test(args) => test::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Suites(args) => suites::run(&args).map(|()| ExitCode::SUCCESS),

@@ -13,6 +13,8 @@ mod toolchain;
 #[path = "../../tcpwin-agent/build/toolchain.rs"]
 pub mod toolchain_file;
 
+pub use toolchain::Download;
+
 /// Arguments of `cargo xtask setup`.
 #[derive(clap::Args)]
 pub struct SetupArgs {
@@ -41,7 +43,7 @@ const GUEST: &[Package] = &[
 
 /// Runs `cargo xtask setup`.
 pub fn run(args: &SetupArgs) -> Result<()> {
-    let found = build()?;
+    let found = build(Download::Allowed)?;
     if args.all {
         native()?;
         guest()?;
@@ -55,11 +57,11 @@ pub fn run(args: &SetupArgs) -> Result<()> {
 }
 
 /// Makes `cargo build` possible: the compiler and linker of the kernel programs, remembered in the cache.
-pub fn build() -> Result<EbpfToolchain> {
+pub fn build(download: Download) -> Result<EbpfToolchain> {
     if let Some(known) = toolchain::still_good() {
         return Ok(known);
     }
-    let compiler = toolchain::find_or_install()?;
+    let compiler = toolchain::find_or_install(download)?;
     let linker = linker::find_or_build(compiler.llvm)?;
     let found = EbpfToolchain {
         cargo: compiler.cargo,

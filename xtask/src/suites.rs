@@ -28,6 +28,8 @@ pub enum Place {
 pub struct Context {
     /// The programs to test.
     pub programs: Programs,
+    /// Where this is.
+    pub place: Place,
 }
 
 struct Suite {
@@ -75,6 +77,7 @@ pub struct SuitesArgs {
 pub fn run(args: &SuitesArgs) -> Result<()> {
     let context = Context {
         programs: Programs::beside_us()?,
+        place: args.place,
     };
     for name in &args.names {
         ensure!(

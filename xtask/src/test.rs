@@ -4,9 +4,10 @@ use std::time::Instant;
 
 use anyhow::{Result, ensure};
 
+use crate::binaries;
 use crate::process::announce;
+use crate::setup::{self, Download};
 use crate::suites::report::{Outcome, Recorder};
-use crate::{binaries, setup};
 
 mod guest;
 mod native;
@@ -41,7 +42,7 @@ enum Tier {
 pub fn run(args: &TestArgs) -> Result<()> {
     let chosen = |tier| args.tiers.is_empty() || args.tiers.contains(&tier);
     let mut recorder = Recorder::default();
-    setup::build()?;
+    setup::build(Download::Refused)?;
     if chosen(Tier::Pure) {
         timed("pure", || pure::run(&mut recorder))?;
     }

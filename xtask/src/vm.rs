@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 
 use crate::{binaries, setup};
 
@@ -159,11 +159,14 @@ fn keep(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// A guest that cannot have worked, told with the end of its console.
-fn died(release: Release, why: &str, console: &str) -> anyhow::Error {
+/// A guest that cannot have worked, told with the end of its console unless that was shown already.
+fn died(release: Release, why: &str, console: &str, job: &GuestJob) -> anyhow::Error {
+    if job.echo.is_some() {
+        return anyhow!("the {release} guest {why}");
+    }
     let lines: Vec<&str> = console.lines().collect();
     let end = lines[lines.len().saturating_sub(25)..].join("\n");
-    anyhow::anyhow!("the {release} guest {why}; its console ended with:\n{end}")
+    anyhow!("the {release} guest {why}; its console ended with:\n{end}")
 }
 
 /// Guests are made of this machine's own programs.

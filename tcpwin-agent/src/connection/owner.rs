@@ -86,18 +86,24 @@ impl Owners {
             }
             return owner;
         }
-        let inode = hint.inode?;
+        if let Some(inode) = hint.inode {
+            self.look_for(key, inode);
+        }
+        None
+    }
+
+    /// Looks for the process that holds a socket's file, at the next ticks.
+    pub fn look_for(&mut self, key: Key, inode: u32) {
         if self.wanted.contains_key(&inode) {
-            return None;
+            return;
         }
         if self.wanted.len() >= WANTED {
             self.dropped += 1;
-            return None;
+            return;
         }
         self.wanted.insert(inode, key);
         self.inodes.insert(key, inode);
         self.walk.ask();
-        None
     }
 
     /// The process as it is now, its name as the hint has it when `/proc` does not tell any more; `None` when the

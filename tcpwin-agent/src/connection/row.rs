@@ -1,7 +1,7 @@
 //! Entries of the table as exits show them.
 
 use crate::classify::Limit;
-use crate::connection::table::Entry;
+use crate::connection::entry::Entry;
 use crate::observation::Observation;
 use crate::snapshot::{Budget, Calls, Connection, Next, Process, TcpFields, TraceEvent};
 use crate::source::RetransmitKind;

@@ -1,17 +1,19 @@
 //! The one table of connections: bounded, written by the daemon's loop alone.
 //!
 //! A connection is *active* while updates of it come; its intervals are classified at each tick. A quiet one costs nothing per
-//! tick: it is counted with the idle.
+//! tick, and little memory: it is counted with the idle, and what was last seen of it is kept packed.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::classify::{Context, Direction, Limit, Verdict, classify};
 use crate::connection::delta::Baseline;
-use crate::connection::interval::{BudgetShares, Interval};
+use crate::connection::entry::{Entry, FindOwner, Ownership};
+use crate::connection::interval::Interval;
+use crate::connection::quiet::Quiet;
 use crate::connection::row;
-use crate::observation::{Key, Observation, Origin, OwnerHint};
-use crate::snapshot::{Connection, Process, Summary, TraceEvent};
+use crate::observation::{Key, Observation, Origin};
+use crate::snapshot::{Connection, Summary, TraceEvent};
 use crate::source::Update;
 use crate::units::{Bytes, BytesPerSec, Instant};
 
@@ -24,54 +26,21 @@ pub struct TableConfig {
     pub context: Context,
 }
 
-/// Whose a socket is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Ownership {
-    /// The process.
-    pub process: Option<Process>,
-    /// Path of its cgroup.
-    pub cgroup: Option<String>,
-}
-
-/// Finds out whose a socket is; asked once when it is first seen, and again while there is no answer.
-pub trait FindOwner: Send {
-    /// By the source's hint, or by a search the finder bounds itself.
-    fn find(&mut self, key: Key, hint: &OwnerHint) -> Option<Arc<Ownership>>;
-
-    /// The socket is gone.
-    fn forget(&mut self, key: Key);
-
-    /// A tick passed: a bounded step of the search, and what it found.
-    fn refresh(&mut self, now: Instant, found: &mut Vec<(Key, Arc<Ownership>)>);
-}
-
-/// What a connection did in its last interval.
-#[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub(super) last: Observation,
-    baseline: Option<Box<Baseline>>,
-    pub(super) verdict: Arc<Verdict>,
-    pub(super) send: BytesPerSec,
-    pub(super) receive: BytesPerSec,
-    pub(super) budget: Option<BudgetShares>,
-    pub(super) owner: Option<Arc<Ownership>>,
-    /// Updated since the last tick.
-    touched: bool,
-    /// In the list of active connections.
-    active: bool,
-}
-
 /// All connections that are open now.
 pub struct Table {
     config: TableConfig,
     owners: Option<Box<dyn FindOwner>>,
-    entries: HashMap<Key, Box<Entry>>,
-    active: Vec<Key>,
+    /// Those updated in the last interval or in this one.
+    active: HashMap<Key, Box<Entry>>,
+    quiet: HashMap<Key, Quiet>,
+    /// Where a quiet one is packed.
+    room: Vec<u8>,
     summary: Summary,
     evictions: u64,
     /// When the last tick was.
     ticked: Instant,
     nothing: Arc<Verdict>,
+    new: Arc<Verdict>,
     /// Somebody reads events.
     telling: bool,
     moved: (u64, u64),
@@ -84,12 +53,17 @@ impl Table {
         Self {
             config,
             owners: None,
-            entries: HashMap::new(),
-            active: Vec::new(),
+            active: HashMap::new(),
+            quiet: HashMap::new(),
+            room: Vec::new(),
             summary: Summary::default(),
             evictions: 0,
             ticked: Instant(0),
             nothing: Arc::new(Verdict::none(Direction::Send, "idle".to_owned())),
+            new: Arc::new(Verdict::unknown(
+                Direction::Send,
+                "seen once, no interval yet".to_owned(),
+            )),
             telling: true,
             moved: (0, 0),
         }
@@ -113,8 +87,7 @@ impl Table {
             Update::Observed(observation) => self.observed(observation, events),
             Update::Closed(observation) => self.closed(observation, events),
             Update::Vanished { key, .. } => {
-                if let Some(entry) = self.entries.get(&key) {
-                    let last = entry.last.clone();
+                if let Some(last) = self.look(&key, |entry| entry.last.clone()) {
                     self.closed(last, events);
                 }
             }
@@ -123,108 +96,117 @@ impl Table {
                 at,
                 kind,
                 segments,
-            } => {
-                if let Some(entry) = self.entries.get(&key) {
-                    events.push(row::retransmit(entry, at, kind, segments));
-                }
-            }
+            } => events.extend(self.look(&key, |entry| row::retransmit(entry, at, kind, segments))),
             Update::CwndFall {
                 key,
                 at,
                 cwnd,
                 ssthresh,
                 by_timeout,
-            } => {
-                if let Some(entry) = self.entries.get(&key) {
-                    events.push(row::cwnd_fall(entry, at, cwnd, ssthresh, by_timeout));
-                }
-            }
+            } => events.extend(self.look(&key, |entry| {
+                row::cwnd_fall(entry, at, cwnd, ssthresh, by_timeout)
+            })),
             Update::Reset { key, at, sent } => {
-                if let Some(entry) = self.entries.get(&key) {
-                    events.push(row::reset(entry, at, sent));
-                }
+                events.extend(self.look(&key, |entry| row::reset(entry, at, sent)));
             }
         }
     }
 
-    fn observed(&mut self, observation: Observation, events: &mut Vec<TraceEvent>) {
-        let key = observation.key;
-        if let Some(entry) = self.entries.get_mut(&key) {
-            if entry.baseline.is_none() {
-                let mut baseline = Baseline::of(&entry.last);
-                baseline.advance_idle(self.ticked);
-                entry.baseline = Some(Box::new(baseline));
-            }
-            if entry.owner.is_none()
-                && let Some(owners) = &mut self.owners
-            {
-                entry.owner = owners.find(key, &observation.owner);
-            }
-            entry.last = observation;
-            entry.touched = true;
-            if !entry.active {
-                entry.active = true;
-                self.active.push(key);
-            }
-            return;
+    /// A look at a connection, active or quiet.
+    fn look<T>(&self, key: &Key, tell: impl FnOnce(&Entry) -> T) -> Option<T> {
+        match self.active.get(key) {
+            Some(entry) => Some(tell(entry)),
+            None => Some(tell(&self.wake(self.quiet.get(key)?)?)),
         }
-        if self.entries.len() >= self.config.capacity {
-            self.evict();
-        }
-        let owner = self
-            .owners
-            .as_mut()
-            .and_then(|owners| owners.find(key, &observation.owner));
-        let is_new = observation.origin != Origin::Seeded;
-        let baseline = if is_new {
-            Baseline::birth(&observation)
-        } else {
-            Baseline::of(&observation)
-        };
-        let entry = Box::new(Entry {
-            last: observation,
+    }
+
+    /// A quiet connection's entry: nothing happened on it until the last tick.
+    fn wake(&self, quiet: &Quiet) -> Option<Entry> {
+        let last = quiet.last()?;
+        let mut baseline = Baseline::of(&last);
+        baseline.advance_idle(self.ticked);
+        Some(Entry {
+            last,
             baseline: Some(Box::new(baseline)),
             verdict: Arc::clone(&self.nothing),
             send: BytesPerSec(0.0),
             receive: BytesPerSec(0.0),
             budget: None,
-            owner,
+            owner: quiet.owner.clone(),
             touched: true,
-            active: true,
-        });
-        if is_new {
-            self.summary.opened += 1;
-            self.summary.opened_connect += u64::from(entry.last.origin == Origin::Connect);
-            if self.telling {
-                events.push(row::open(&entry));
+        })
+    }
+
+    /// Takes a connection out of the table.
+    fn take(&mut self, key: &Key) -> Option<Box<Entry>> {
+        if let Some(mut entry) = self.active.remove(key) {
+            entry.start_if_idle(self.ticked);
+            return Some(entry);
+        }
+        let quiet = self.quiet.remove(key)?;
+        self.wake(&quiet).map(Box::new)
+    }
+
+    fn observed(&mut self, observation: Observation, events: &mut Vec<TraceEvent>) {
+        let key = observation.key;
+        if let Some(mut entry) = self.take(&key) {
+            self.update(&mut entry, observation);
+            self.active.insert(key, entry);
+            return;
+        }
+        if self.len() >= self.config.capacity {
+            self.evict();
+        }
+        let owner = self.find_owner(&observation);
+        if observation.origin == Origin::Seeded {
+            // Nothing is known to have happened on it yet.
+            if let Some(quiet) = Quiet::pack(&observation, owner.clone(), &mut self.room) {
+                *self.summary.connections.entry(Limit::None).or_default() += 1;
+                self.quiet.insert(key, quiet);
+                return;
             }
         }
-        *self.summary.connections.entry(Limit::None).or_default() += 1;
-        self.entries.insert(key, entry);
-        self.active.push(key);
+        *self.summary.connections.entry(self.new.limit).or_default() += 1;
+        let entry = Box::new(Entry {
+            baseline: Some(Box::new(Baseline::birth(&observation))),
+            last: observation,
+            verdict: Arc::clone(&self.new),
+            send: BytesPerSec(0.0),
+            receive: BytesPerSec(0.0),
+            budget: None,
+            owner,
+            touched: true,
+        });
+        self.summary.opened += 1;
+        self.summary.opened_connect += u64::from(entry.last.origin == Origin::Connect);
+        if self.telling {
+            events.push(row::open(&entry));
+        }
+        self.active.insert(key, entry);
+    }
+
+    fn update(&mut self, entry: &mut Entry, observation: Observation) {
+        if entry.owner.is_none() {
+            entry.owner = self.find_owner(&observation);
+        }
+        entry.last = observation;
+        entry.touched = true;
+    }
+
+    fn find_owner(&mut self, observation: &Observation) -> Option<Arc<Ownership>> {
+        let owners = self.owners.as_mut()?;
+        owners.find(observation.key, &observation.owner)
     }
 
     fn closed(&mut self, observation: Observation, events: &mut Vec<TraceEvent>) {
         let key = observation.key;
-        if !self.entries.contains_key(&key) {
+        let known = self.take(&key).or_else(|| {
             // Opened and closed between two looks: its record is all there is of it.
             self.observed(observation.clone(), events);
-        }
-        let Some(mut entry) = self.entries.remove(&key) else {
-            return;
-        };
-        if entry.baseline.is_none() {
-            let mut baseline = Baseline::of(&entry.last);
-            baseline.advance_idle(self.ticked);
-            entry.baseline = Some(Box::new(baseline));
-        }
-        if entry.owner.is_none() {
-            entry.owner = self
-                .owners
-                .as_mut()
-                .and_then(|owners| owners.find(key, &observation.owner));
-        }
-        entry.last = observation;
+            self.take(&key)
+        });
+        let Some(mut entry) = known else { return };
+        self.update(&mut entry, observation);
         let before = entry.verdict.limit;
         self.conclude(&mut entry);
         self.move_count(before, None);
@@ -291,33 +273,30 @@ impl Table {
         let span = now.since(if self.ticked.0 == 0 { now } else { self.ticked });
         self.moved = (0, 0);
         self.find_owners(now);
-        let idle = self.entries.len().saturating_sub(self.active.len());
-        *self.summary.seconds.entry(Limit::None).or_default() += idle as f64 * span.seconds();
+        *self.summary.seconds.entry(Limit::None).or_default() += self.quiet.len() as f64 * span.seconds();
 
-        let active = std::mem::take(&mut self.active);
-        for key in active {
-            let Some(mut entry) = self.entries.remove(&key) else {
-                continue;
-            };
+        let mut active = std::mem::take(&mut self.active);
+        active.retain(|key, entry| {
             let before = entry.verdict.limit;
-            if entry.touched {
-                entry.touched = false;
-                self.conclude(&mut entry);
-                self.active.push(key);
+            let was_touched = std::mem::take(&mut entry.touched);
+            if was_touched {
+                self.conclude(entry);
             } else {
-                entry.active = false;
-                entry.baseline = None;
-                entry.verdict = Arc::clone(&self.nothing);
-                entry.send = BytesPerSec(0.0);
-                entry.receive = BytesPerSec(0.0);
-                entry.budget = None;
+                entry.rest(&self.nothing);
             }
             self.move_count(before, Some(entry.verdict.limit));
             if self.telling && before != entry.verdict.limit {
-                events.push(row::verdict(&entry, now, before));
+                events.push(row::verdict(entry, now, before));
             }
-            self.entries.insert(key, entry);
-        }
+            if was_touched {
+                return true;
+            }
+            match Quiet::pack(&entry.last, entry.owner.clone(), &mut self.room) {
+                Some(quiet) => self.quiet.insert(*key, quiet).is_some(),
+                None => true,
+            }
+        });
+        self.active = active;
         self.ticked = now;
         self.summary.send_bps = Bytes(self.moved.0).per(span).bits();
         self.summary.receive_bps = Bytes(self.moved.1).per(span).bits();
@@ -328,31 +307,34 @@ impl Table {
         let mut found = Vec::new();
         owners.refresh(now, &mut found);
         for (key, owner) in found {
-            if let Some(entry) = self.entries.get_mut(&key) {
+            if let Some(entry) = self.active.get_mut(&key) {
                 entry.owner = Some(owner);
+            } else if let Some(quiet) = self.quiet.get_mut(&key) {
+                quiet.owner = Some(owner);
             }
         }
     }
 
     /// Throws out the quiet connections that were seen longest ago: a sixteenth of the table at a time, since it costs a walk.
     fn evict(&mut self) {
-        let mut quiet: Vec<(bool, Instant, Key)> = self
-            .entries
-            .values()
-            .map(|entry| (entry.active, entry.last.at, entry.last.key))
-            .collect();
-        let count = (self.config.capacity / 16).max(1).min(quiet.len());
+        let quiet = self.quiet.iter().map(|(key, quiet)| (false, quiet.at(), *key));
+        let active = self.active.iter().map(|(key, entry)| (true, entry.last.at, *key));
+        let mut all: Vec<_> = quiet.chain(active).collect();
+        let count = (self.config.capacity / 16).max(1).min(all.len());
         if count == 0 {
             return;
         }
-        quiet.select_nth_unstable(count - 1);
-        for (_, _, key) in &quiet[..count] {
-            if let Some(entry) = self.entries.remove(key) {
-                self.move_count(entry.verdict.limit, None);
-                self.evictions += 1;
-                if let Some(owners) = &mut self.owners {
-                    owners.forget(*key);
-                }
+        all.select_nth_unstable(count - 1);
+        for (_, _, key) in &all[..count] {
+            let limit = match self.active.remove(key) {
+                Some(entry) => entry.verdict.limit,
+                None => Limit::None,
+            };
+            self.quiet.remove(key);
+            self.move_count(limit, None);
+            self.evictions += 1;
+            if let Some(owners) = &mut self.owners {
+                owners.forget(*key);
             }
         }
     }
@@ -360,13 +342,13 @@ impl Table {
     /// Connections open now.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.entries.len()
+        self.active.len() + self.quiet.len()
     }
 
     /// If there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.entries.is_empty()
+        self.len() == 0
     }
 
     /// Entries thrown out to stay within the bound.
@@ -384,9 +366,18 @@ impl Table {
     /// Every connection as exits show it; built when asked for, since most ticks nobody looks.
     #[must_use]
     pub fn connections(&self, now: Instant) -> Vec<Arc<Connection>> {
-        self.entries
-            .values()
-            .map(|entry| Arc::new(row::connection(entry, now)))
-            .collect()
+        let active = self.active.values().map(|entry| row::connection(entry, now));
+        let quiet = self.quiet.values().filter_map(|quiet| {
+            let mut entry = self.wake(quiet)?;
+            if entry.last.at > self.ticked {
+                // Found since the last tick, older than the source: what it does is not known yet.
+                entry.verdict = Arc::clone(&self.new);
+            }
+            Some(row::connection(&entry, now))
+        });
+        active.chain(quiet).map(Arc::new).collect()
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,12 +1,13 @@
 //! The probes: kernel programs keep a slot for every socket, this source reads the slots that changed.
 //!
-//! Slots live in memory shared with the kernel: a poll costs no system call per socket, and an idle socket costs two
-//! loads. What happens once (opening, closing, a retransmit somebody asked for) comes through a ring buffer.
+//! The kernel counts the changes of each slot in memory shared with us: an idle socket costs a poll one load, one that changed
+//! the reading of its slot. What happens once (opening, closing, a retransmit somebody asked for) comes through a ring buffer.
 
 pub mod btf;
 mod decode;
 mod hook;
 mod load;
+mod miss;
 mod slots;
 mod walk;
 
@@ -16,7 +17,9 @@ use aya::{
     Ebpf,
     maps::{Array, MapData, PerCpuArray, RingBuf},
 };
-use tcpwin_common::{BUDGET_IDLE, Event, HostCount, LOSS_COUNT, Loss, Slot, WANT_CWND_FALL, WANT_RETRANSMIT};
+use tcpwin_common::{
+    BUDGET_IDLE, Event, HostCount, LOSS_COUNT, Loss, Slot, WANT_CWND_FALL, WANT_OPEN, WANT_RETRANSMIT,
+};
 
 pub use load::{LoadError, LoadOptions};
 
@@ -27,18 +30,25 @@ use crate::units::{Instant, Nanos};
 /// A settling pass may take this fraction of the time, at most: it walks every socket of a namespace.
 const SETTLE_SHARE: u64 = 500;
 
-/// What the last poll saw in a slot.
+/// What the last reading of a slot saw.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     cookie: u64,
-    netns: u32,
+    /// Changes with every event.
     stamp: u64,
+    netns: u32,
+    /// The kernel's count of changes before the reading.
+    changes: u32,
+    /// To be read again though nothing changes.
+    again: bool,
     /// Something happened since the gauges were last known to be final.
     unsettled: bool,
+    /// In the list of quiet slots.
+    listed: bool,
 }
 
 impl Seen {
-    fn key(self) -> Key {
+    const fn key(&self) -> Key {
         Key {
             cookie: self.cookie,
             netns: self.netns,
@@ -59,9 +69,12 @@ pub struct EbpfSource {
     hooks: Vec<HookState>,
     walker: walk::Walker,
     seen: Vec<Seen>,
-    /// Sockets whose slots are given back. Their closing records came after the ring was drained, or were lost.
+    /// Slots of sockets that went quiet with figures that may not be final.
+    quiet: Vec<u32>,
+    /// Sockets whose slot is another's by now. Their closing records came after the ring was drained, or were lost.
     gone: HashSet<Key>,
     undecoded: u64,
+    misses: miss::Misses,
     settle_after: Instant,
 }
 
@@ -72,13 +85,13 @@ impl EbpfSource {
     /// When no hook that sees connections open can be attached; the text names the step and what the kernel said.
     pub fn open(options: &LoadOptions, now: Instant) -> Result<Self, LoadError> {
         let mut source = load::open(options)?;
-        source.settle(now);
+        source.settle(now, None);
         Ok(source)
     }
 
-    /// Walks the sockets of every namespace once: seeds those without a slot, settles those that went quiet.
-    fn settle(&mut self, now: Instant) {
-        let cost = self.walker.walk(&mut self.ebpf);
+    /// Walks the sockets of every namespace, or of those given, once: seeds those without a slot, settles those that went quiet.
+    fn settle(&mut self, now: Instant, only: Option<&HashSet<u32>>) {
+        let cost = self.walker.walk(&mut self.ebpf, only);
         self.settle_after = Instant(now.0 + cost.0 * SETTLE_SHARE);
     }
 
@@ -101,70 +114,105 @@ impl EbpfSource {
         self.counts.get(&index, 0).map_or(0, |by_cpu| by_cpu.iter().sum())
     }
 
-    /// Hands over the slots that changed. True if a socket went quiet with figures that may not be final.
-    fn read_slots(&mut self, now: Instant, sink: &mut dyn FnMut(Update)) -> bool {
+    /// Hands over the slots that changed, and those in which time counts for something though no event comes.
+    fn read_slots(&mut self, now: Instant, sink: &mut dyn FnMut(Update)) {
         let high = self.high_water();
         if self.seen.len() < high {
             self.seen.resize(high, Seen::default());
         }
-        let mut any_quiet = false;
-        for index in 0..high {
-            let (cookie, stamp) = self.slots.stamp(index);
-            let before = self.seen[index];
-            if cookie == before.cookie && (cookie == 0 || stamp == before.stamp) {
-                if cookie == 0 {
-                    continue;
+        let mut due = Vec::new();
+        for (index, seen) in self.seen[..high].iter_mut().enumerate() {
+            let changes = self.slots.changes(index);
+            if changes != seen.changes || seen.again {
+                // An event may be under way: what it leaves is read at the next poll.
+                seen.again = changes != seen.changes;
+                seen.changes = changes;
+                due.push(index as u32);
+            }
+        }
+        let Self {
+            slots,
+            seen,
+            quiet,
+            undecoded,
+            gone,
+            ..
+        } = self;
+        slots.copy_each(&due, &mut |index, slot| {
+            let seen = &mut seen[index as usize];
+            let before = *seen;
+            let Some(slot) = slot else {
+                // Free: its closing record, which the next poll drains first, tells the rest. If it was not lost.
+                if before.cookie != 0 && !before.again {
+                    *seen = Seen {
+                        changes: before.changes,
+                        ..Seen::default()
+                    };
+                    sink(Update::Vanished {
+                        key: before.key(),
+                        at: now,
+                    });
                 }
-                any_quiet |= before.unsettled;
-                if !self.slots.is_running(index) {
-                    continue;
+                return;
+            };
+            let stamp = stamp(&slot);
+            let is_running = slot.budget_state != BUDGET_IDLE as u32;
+            if slot.cookie == before.cookie && stamp == before.stamp {
+                if before.unsettled && !before.listed {
+                    seen.listed = true;
+                    quiet.push(index);
+                }
+                if !is_running {
+                    return;
                 }
             }
-            let Some(slot) = self.slots.copy(index) else {
-                if cookie == 0 {
-                    self.gone.insert(before.key());
-                    self.seen[index] = Seen::default();
-                }
-                continue;
-            };
-            self.seen[index] = Seen {
+            let unsettled = is_unsettled(&slot);
+            *seen = Seen {
                 cookie: slot.cookie,
-                netns: slot.identity.netns,
                 stamp,
-                unsettled: is_unsettled(&slot),
+                netns: slot.identity.netns,
+                changes: before.changes,
+                again: before.again || unsettled || is_running,
+                unsettled,
+                listed: seen.listed,
             };
             if before.cookie != 0 && before.cookie != slot.cookie {
-                self.gone.insert(before.key());
+                gone.insert(before.key());
             }
             match decode::observation(&slot, now) {
                 Some(observation) => sink(Update::Observed(observation)),
-                None => self.undecoded += 1,
+                None => *undecoded += 1,
             }
-        }
-        any_quiet
+        });
     }
 
     /// After a settling pass: hands over what it changed.
     fn read_settled(&mut self, now: Instant, sink: &mut dyn FnMut(Update)) {
-        for index in 0..self.seen.len() {
-            if !self.seen[index].unsettled {
-                continue;
-            }
-            let (cookie, stamp) = self.slots.stamp(index);
-            if cookie != self.seen[index].cookie {
-                continue;
-            }
-            let Some(slot) = self.slots.copy(index) else {
-                continue;
+        let mut quiet = std::mem::take(&mut self.quiet);
+        quiet.sort_unstable();
+        let Self { slots, seen, .. } = self;
+        slots.copy_each(&quiet, &mut |index, slot| {
+            let seen = &mut seen[index as usize];
+            seen.listed = false;
+            let Some(slot) = slot.filter(|slot| slot.cookie == seen.cookie && seen.unsettled) else {
+                return;
             };
             // It may have moved on since the walk: then it is read at the next poll as well.
-            self.seen[index].unsettled = is_unsettled(&slot);
-            self.seen[index].stamp = stamp;
+            seen.unsettled = is_unsettled(&slot);
+            seen.again |= seen.unsettled;
+            seen.stamp = stamp(&slot);
             if let Some(observation) = decode::observation(&slot, now) {
                 sink(Update::Observed(observation));
             }
-        }
+        });
     }
+}
+
+/// Changes with whatever happens to the socket.
+fn stamp(slot: &Slot) -> u64 {
+    slot.last_ns
+        .wrapping_add(slot.gauges_ns)
+        .wrapping_add(slot.counters.recvs)
 }
 
 /// If the socket has moved on since its fields were copied, or does so unseen: no event tells what becomes of the data of a
@@ -182,14 +230,20 @@ impl Source for EbpfSource {
 
     fn poll(&mut self, now: Instant, sink: &mut dyn FnMut(Update)) -> Result<(), SourceError> {
         self.drain(now, sink)?;
+        self.misses.look(&self.ebpf, now);
         // A whole poll later no closing record is on its way any more.
         for key in std::mem::take(&mut self.gone) {
             sink(Update::Vanished { key, at: now });
         }
-        let any_quiet = self.read_slots(now, sink);
-        let new_namespace = self.walker.discover(now);
-        if new_namespace || (any_quiet && now >= self.settle_after) {
-            self.settle(now);
+        self.read_slots(now, sink);
+        if self.walker.discover(now) {
+            self.settle(now, None);
+            self.read_settled(now, sink);
+        } else if !self.quiet.is_empty() && now >= self.settle_after {
+            // A walk passes by every bucket of the kernel's table for each namespace: only those that wait for it.
+            let of = |index: &u32| self.seen[*index as usize].netns;
+            let waiting: HashSet<u32> = self.quiet.iter().map(of).collect();
+            self.settle(now, Some(&waiting));
             self.read_settled(now, sink);
         }
         Ok(())
@@ -206,7 +260,8 @@ impl Source for EbpfSource {
                 if let Some(seen) = self.seen.get_mut(slot.index as usize)
                     && seen.cookie == slot.cookie
                 {
-                    *seen = Seen::default();
+                    seen.cookie = 0;
+                    seen.unsettled = false;
                 }
                 match decode::observation(&slot, Instant(slot.last_ns)) {
                     Some(observation) => {
@@ -227,7 +282,7 @@ impl Source for EbpfSource {
                     // The slot may have closed and be another's by now: then its closing record tells of it.
                     let slot = self
                         .slots
-                        .copy(event.index as usize)
+                        .copy(event.index)
                         .filter(|slot| slot.cookie == event.cookie);
                     if let Some(observation) = slot.and_then(|slot| decode::observation(&slot, now)) {
                         sink(Update::Observed(observation));
@@ -248,7 +303,7 @@ impl Source for EbpfSource {
 
     fn want_events(&mut self, wanted: bool) {
         let bits = if wanted {
-            WANT_RETRANSMIT | WANT_CWND_FALL
+            WANT_OPEN | WANT_RETRANSMIT | WANT_CWND_FALL
         } else {
             0
         };
@@ -271,6 +326,10 @@ impl Source for EbpfSource {
                 loss.count += self.undecoded;
             }
         }
+        losses.push(LossCount {
+            cause: "program_interrupted_itself",
+            count: self.misses.sum(),
+        });
         losses.push(LossCount {
             cause: "namespace_unreadable",
             count: self.walker.failures(),

@@ -23,7 +23,7 @@ fn seed(ctx: *const *const u8) -> i32 {
         return 0;
     };
     let state = socket.state();
-    if let Some(slot) = slot::find(sk) {
+    if let Some(slot) = slot::peek(sk) {
         // `tcp_probe` is told of ESTABLISHED alone: what a half-closed socket still sends goes on unseen.
         let unseen = state != TCP_ESTABLISHED && slot.budget_state != BUDGET_IDLE as u32;
         if slot.last_ns > slot.gauges_ns || unseen {

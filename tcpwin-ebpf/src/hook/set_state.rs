@@ -8,6 +8,7 @@ use crate::{account, map::lost, slot, socket::Socket};
 
 const TCP_ESTABLISHED: i32 = 1;
 const TCP_SYN_SENT: i32 = 2;
+const TCP_SYN_RECV: i32 = 3;
 const TCP_FIN_WAIT1: i32 = 4;
 const TCP_FIN_WAIT2: i32 = 5;
 const TCP_CLOSE: i32 = 7;
@@ -22,42 +23,52 @@ fn set_state(ctx: BtfTracePointContext) -> i32 {
     if new == TCP_LISTEN || old == TCP_LISTEN || !Socket::is_tcp(sk) {
         return 0;
     }
-    let Some(socket) = Socket::from_sock(sk) else {
-        return 0;
-    };
+    let known = slot::find(sk);
     match new {
-        TCP_SYN_SENT => {
+        TCP_SYN_SENT | TCP_ESTABLISHED => {
+            let Some(socket) = Socket::from_sock(sk) else {
+                return 0;
+            };
             let now = slot::now();
-            if let Some(before) = slot::find(sk) {
-                // The program connects the socket of an ended connection anew.
-                slot::release(sk, before);
+            if let Some(slot) = known {
+                let state = i32::from(slot.identity.state);
+                if state == TCP_SYN_SENT || state == TCP_SYN_RECV {
+                    // Opened by connect: ports and source address are known only now.
+                    slot.identity.state = new as u8;
+                    socket.copy_identity(&mut slot.identity);
+                    account::refresh(slot, socket, now);
+                    slot::announce(slot, now);
+                    return 0;
+                }
+                // Of an earlier socket at this address, whose end was missed: an interrupt that closed it hit this program.
+                slot::release(sk, slot);
             }
-            match slot::take(sk, socket, ORIGIN_CONNECT, new as u8, now) {
-                Some(slot) => slot::set_owner(slot),
-                None => log_no_slot(&ctx),
-            }
-        }
-        TCP_ESTABLISHED => {
-            let now = slot::now();
-            if let Some(slot) = slot::find(sk) {
-                // Opened by connect: ports and source address are known only now.
-                slot.identity.state = new as u8;
-                socket.copy_identity(&mut slot.identity);
-                account::refresh(slot, socket, now);
-                slot::announce(slot, now);
-            } else if let Some(slot) = slot::take(sk, socket, ORIGIN_ACCEPT, new as u8, now) {
-                slot::announce(slot, now);
+            let origin = if new == TCP_SYN_SENT {
+                ORIGIN_CONNECT
             } else {
+                ORIGIN_ACCEPT
+            };
+            let Some(slot) = slot::take(sk, socket, origin, new as u8, now) else {
                 log_no_slot(&ctx);
+                return 0;
+            };
+            if new == TCP_SYN_SENT {
+                slot::set_owner(slot);
+            } else {
+                slot::announce(slot, now);
             }
         }
         TCP_CLOSE => {
-            let Some(slot) = slot::find(sk) else { return 0 };
+            let (Some(slot), Some(socket)) = (known, Socket::from_sock(sk)) else {
+                return 0;
+            };
             let now = slot::now();
             account::credit(slot, slot.budget_state as usize, slot.outstanding, now);
             // Orphaned by now: who was blocked, and on what, is history.
             let flags = slot.gauges.flags & FLAG_NOSPACE;
-            socket.copy_identity(&mut slot.identity);
+            if old == TCP_SYN_SENT {
+                socket.copy_identity(&mut slot.identity);
+            }
             account::refresh(slot, socket, now);
             slot.gauges.flags |= flags;
             if socket.is_orphan() {
@@ -70,7 +81,7 @@ fn set_state(ctx: BtfTracePointContext) -> i32 {
             }
         }
         _ => {
-            let Some(slot) = slot::find(sk) else { return 0 };
+            let Some(slot) = known else { return 0 };
             slot.identity.state = new as u8;
             // No other event tells of a shutdown.
             account::credit(slot, slot.budget_state as usize, slot.outstanding, slot::now());

@@ -159,6 +159,11 @@ impl Agent {
         Ok(body)
     }
 
+    /// Its process.
+    pub fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
     /// The last lines of its log.
     pub fn last_lines(&self) -> String {
         let mut log = self.log();

@@ -5,7 +5,8 @@ use anyhow::{Result, ensure};
 use super::flow::{Family, FlowSpec, Method, Pattern};
 use super::net::{Net, PathSpec, Side};
 
-const METHODS: [Method; 5] = [
+const METHODS: [Method; 6] = [
+    Method::Record,
     Method::Write,
     Method::Writev,
     Method::Sendmmsg,

@@ -72,7 +72,7 @@ pub fn install(wanted: &[Package], purpose: &str) -> Result<()> {
     announce(format_args!(
         "will install with apt-get, needed by {purpose}: {names}"
     ));
-    update_once()?;
+    update_once();
 
     let services: Vec<&str> = missing.iter().filter_map(|package| package.service).collect();
     let asleep = services::keep_asleep(&services)?;
@@ -94,9 +94,10 @@ pub fn install(wanted: &[Package], purpose: &str) -> Result<()> {
 
 /// Whether apt knows the package, once its lists are fresh.
 fn apt_offers(name: &str) -> bool {
-    if paths::program("apt-cache").is_none() || update_once().is_err() {
+    if paths::program("apt-cache").is_none() {
         return false;
     }
+    update_once();
     let policy = process::output(Command::new("apt-cache").args(["policy", name]));
     policy.is_ok_and(|text| {
         text.lines()
@@ -110,15 +111,16 @@ fn is_installed(name: &str) -> bool {
     process::output(Command::new("dpkg-query").args(query)).is_ok_and(|status| status.starts_with("ii"))
 }
 
-/// Fresh package lists, once in a run.
-pub fn update_once() -> Result<()> {
+/// Fresh package lists, once in a run. A source that cannot be reached need not be the one that matters: what is
+/// really missing shows when it is installed.
+fn update_once() {
     static UPDATED: Once = Once::new();
-    let mut result = Ok(());
     UPDATED.call_once(|| {
         announce("apt-get update");
-        let update = process::privileged("apt-get");
-        result =
-            update.and_then(|mut apt| process::run(apt.args(["--quiet", "update"]).stdin(Stdio::null())));
+        let update = process::privileged("apt-get")
+            .and_then(|mut apt| process::run(apt.args(["--quiet", "update"]).stdin(Stdio::null())));
+        if let Err(error) = update {
+            announce(format_args!("going on with old package lists: {error:#}"));
+        }
     });
-    result
 }

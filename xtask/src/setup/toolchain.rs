@@ -47,8 +47,17 @@ pub fn still_good() -> Option<EbpfToolchain> {
     usable.then_some(known)
 }
 
+/// Whether rustup may fetch a toolchain: never where something is tested.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Download {
+    /// A person asked for it.
+    Allowed,
+    /// A test or CI runs.
+    Refused,
+}
+
 /// Walks the list above.
-pub fn find_or_install() -> Result<Compiler> {
+pub fn find_or_install(download: Download) -> Result<Compiler> {
     if let Some(choice) = env::var_os(CHOICE) {
         return chosen(&choice).with_context(|| format!("{CHOICE}={}", choice.display()));
     }
@@ -59,7 +68,13 @@ pub fn find_or_install() -> Result<Compiler> {
         packages::install(DEBIAN, "the kernel programs")?;
         return examine(Path::new("/usr/bin/rustc"), &plain_cargo()?).context("Debian's rustc-web");
     }
-    download()
+    match download {
+        Download::Allowed if env::var_os("CI").is_none() => download_nightly(),
+        _ => bail!(
+            "no Rust compiler with its sources is installed, and tests must not download one: run \
+             `cargo xtask setup`, or name one with {CHOICE}"
+        ),
+    }
 }
 
 fn chosen(choice: &OsString) -> Result<Compiler> {
@@ -91,12 +106,7 @@ fn of_rustup(name: &str) -> Result<Compiler> {
     examine(&which("rustc")?, &which("cargo")?)
 }
 
-fn download() -> Result<Compiler> {
-    ensure!(
-        env::var_os("CI").is_none(),
-        "no Rust compiler with its sources is installed, and CI must not download one: \
-         `rustup component add rust-src`, or name one with {CHOICE}"
-    );
+fn download_nightly() -> Result<Compiler> {
     announce("will install with rustup, needed by the kernel programs: nightly with rust-src");
     let install = [
         "toolchain",

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context as _, Result};
 
 use crate::paths;
-use crate::process::{announce, shown};
+use crate::process::{self, announce, shown};
 use crate::suites::report::{Outcome, Recorder};
 
 /// Runs each of them.
@@ -71,6 +71,8 @@ fn licences(recorder: &mut Recorder) -> Result<()> {
             "cargo-deny is not installed (`cargo install cargo-deny`)",
         );
     }
+    // Of every platform: the list is checked as a whole.
+    process::run(&mut cargo(&["fetch", "--locked", "--quiet"]))?;
     step(
         recorder,
         "licences",

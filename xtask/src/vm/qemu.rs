@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::thread;
 
-use anyhow::{Context as _, Result};
+use anyhow::{Context as _, Result, ensure};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, PidfdFlags, pidfd_open};
 
@@ -43,16 +43,24 @@ pub fn boot(kernel: &Kernel, initramfs: &Path, job: &GuestJob) -> Result<GuestOu
     }
     if !in_time {
         let why = format!("was killed after {} s", job.patience.as_secs());
-        return Err(died(kernel.release, &why, &console));
+        return Err(died(kernel.release, &why, &console, job));
     }
     if !status.success() {
         return Err(died(
             kernel.release,
             &format!("could not run ({status}: {})", said.trim()),
             &console,
+            job,
         ));
     }
-    unpack(&archive).map_err(|error| died(kernel.release, &format!("left no result ({error:#})"), &console))
+    unpack(&archive).map_err(|error| {
+        died(
+            kernel.release,
+            &format!("left no result ({error:#})"),
+            &console,
+            job,
+        )
+    })
 }
 
 fn command(kernel: &Kernel, initramfs: &Path, archive: &Path, virtual_time: bool) -> Result<Command> {
@@ -128,6 +136,10 @@ fn read_console(console: ChildStdout, echo: Option<&str>) -> String {
 }
 
 fn unpack(archive: &Path) -> Result<GuestOutcome> {
+    ensure!(
+        fs::metadata(archive)?.len() > 0,
+        "it ended before its command did"
+    );
     let out = tempfile::tempdir()?;
     process::output(
         Command::new("tar")

@@ -199,7 +199,12 @@ pub(super) fn observation(slot: &Slot, now: Instant) -> Option<Observation> {
         },
         state: TcpState::from_kernel(identity.state)?,
         owner: owner(identity),
-        tcp: tcp(&slot.gauges, identity),
+        // A socket that has yet to connect has no figures.
+        tcp: if slot.gauges_ns == 0 {
+            Tcp::default()
+        } else {
+            tcp(&slot.gauges, identity)
+        },
         totals: Totals {
             bytes_acked: Some(counters.bytes_acked),
             bytes_received: Some(counters.bytes_received),

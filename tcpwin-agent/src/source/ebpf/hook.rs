@@ -22,6 +22,8 @@ pub(super) struct Hook {
     pub kind: Kind,
     /// Only where this tracepoint is absent.
     pub instead_of: Option<&'static str>,
+    /// Not where this tracepoint is there, which tells the same and more.
+    pub unless: Option<&'static str>,
     /// What is lost without it, in words; `None` for a hook without which the source is of no use.
     pub loss: Option<&'static str>,
 }
@@ -32,6 +34,7 @@ const fn tracepoint(program: &'static str, target: &'static str, loss: Option<&'
         target,
         kind: Kind::Tracepoint,
         instead_of: None,
+        unless: None,
         loss,
     }
 }
@@ -51,6 +54,7 @@ pub(super) const HOOKS: &[Hook] = &[
         target: "tcp_sendmsg",
         kind: Kind::Exit,
         instead_of: Some("sock_send_length"),
+        unless: None,
         loss: Some("calls of the program that send are not counted; budget starts late"),
     },
     Hook {
@@ -58,6 +62,7 @@ pub(super) const HOOKS: &[Hook] = &[
         target: "tcp_sendpage",
         kind: Kind::Exit,
         instead_of: Some("sock_send_length"),
+        unless: None,
         loss: Some("sendfile and splice are not counted"),
     },
     tracepoint(
@@ -65,11 +70,14 @@ pub(super) const HOOKS: &[Hook] = &[
         "sock_recv_length",
         Some("calls of the program that receive are not counted"),
     ),
-    tracepoint(
-        "rcv_space_adjust",
-        "tcp_rcv_space_adjust",
-        Some("received bytes are late after reordering"),
-    ),
+    Hook {
+        unless: Some("sock_recv_length"),
+        ..tracepoint(
+            "rcv_space_adjust",
+            "tcp_rcv_space_adjust",
+            Some("received bytes are late after reordering"),
+        )
+    },
     tracepoint(
         "retransmit_skb",
         "tcp_retransmit_skb",
@@ -100,7 +108,11 @@ pub(super) const HOOKS: &[Hook] = &[
 impl Hook {
     /// If this kernel wants the program at all: substitutes only where the better hook is absent.
     pub(super) fn is_wanted(&self, btf: &Btf<'_>) -> bool {
-        self.instead_of.is_none_or(|better| !btf.has_tracepoint(better))
+        let better = [self.instead_of, self.unless];
+        !better
+            .into_iter()
+            .flatten()
+            .any(|better| btf.has_tracepoint(better))
     }
 
     /// If the kernel has the place to attach to.

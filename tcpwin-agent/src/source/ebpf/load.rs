@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use aya::{
     Ebpf, EbpfLoader,
-    maps::{Array, Map, MapError, PerCpuArray, RingBuf, Stack},
+    maps::{Array, Map, MapData, MapError, PerCpuArray, RingBuf, Stack},
     programs::{BtfTracePoint, FExit, ProgramError},
 };
 
@@ -72,6 +72,16 @@ fn take(ebpf: &mut Ebpf, name: &'static str) -> Result<Map, LoadError> {
     })
 }
 
+fn array(ebpf: &mut Ebpf, name: &'static str) -> Result<MapData, LoadError> {
+    match take(ebpf, name)? {
+        Map::Array(array) => Ok(array),
+        _ => Err(LoadError::Map {
+            name,
+            cause: "not an array".to_owned(),
+        }),
+    }
+}
+
 /// The whole error, causes and verifier log included.
 fn whole(error: &(dyn std::error::Error + 'static)) -> String {
     let mut text = error.to_string();
@@ -100,6 +110,7 @@ pub(super) fn open(options: &LoadOptions) -> Result<EbpfSource, LoadError> {
         .override_global("HAVE_COOKIE_HELPER", &have_cookie_helper, false)
         .override_global("HAVE_CONG_STATE_SET", &have_cong_state_set, false)
         .map_max_entries("SLOTS", options.slots)
+        .map_max_entries("CHANGES", options.slots)
         .map_max_entries("SOCKETS", options.slots)
         .map_max_entries("FREE_SLOTS", options.slots)
         .load(OBJECT)?;
@@ -110,13 +121,12 @@ pub(super) fn open(options: &LoadOptions) -> Result<EbpfSource, LoadError> {
     for index in (0..options.slots).rev() {
         free.push(index, 0).map_err(map_error("FREE_SLOTS"))?;
     }
-    let Map::Array(array) = take(&mut ebpf, "SLOTS")? else {
-        return Err(LoadError::Map {
-            name: "SLOTS",
-            cause: "not an array".to_owned(),
-        });
-    };
-    let slots = slots::Slots::map(array, options.slots as usize).map_err(|cause| LoadError::Map {
+    let slots = slots::Slots::new(
+        array(&mut ebpf, "SLOTS")?,
+        array(&mut ebpf, "CHANGES")?,
+        options.slots as usize,
+    )
+    .map_err(|cause| LoadError::Map {
         name: "SLOTS",
         cause: cause.to_string(),
     })?;
@@ -183,8 +193,10 @@ pub(super) fn open(options: &LoadOptions) -> Result<EbpfSource, LoadError> {
         hooks,
         walker,
         seen: Vec::new(),
+        quiet: Vec::new(),
         gone: HashSet::new(),
         undecoded: 0,
+        misses: super::miss::Misses::default(),
         settle_after: Instant(0),
     })
 }

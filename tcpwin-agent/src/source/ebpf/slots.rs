@@ -1,152 +1,187 @@
-//! The array of slots as the kernel's memory, mapped read-only.
+//! The arrays of slots and of their counts of changes, as the kernel keeps them.
+//!
+//! Only the counts are mapped for good: every mapped page counts as resident, and a slot is 500 bytes. A slot that changed is
+//! read by a system call; where many changed, a window of slots is mapped for the moment.
 
 use std::io;
-use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd};
+use std::ops::Range;
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
 use std::ptr::{NonNull, read_volatile};
 use std::sync::atomic::{Ordering, fence};
 
-use aya::maps::MapData;
-use tcpwin_common::{BUDGET_IDLE, Slot};
+use aya::maps::{Array, Map, MapData};
+use tcpwin_common::Slot;
 
-/// Slots mapped at first; the view doubles as the slots in use grow, since every mapped page counts as resident.
+/// Counts in view at first; the view doubles as the slots in use grow.
 const FIRST: usize = 1024;
+/// Slots of a window: so many that it is whole pages.
+const WINDOW: usize = 8192;
+/// Changed slots of a window from which on mapping it costs less than system calls.
+const MANY: usize = 512;
 
-/// Copies made of a slot in which events come faster than it is read.
-const COPY_TRIES: u32 = 4;
-
-/// A view of the slots in use. The kernel writes while we read: a copy is checked against a change of owner.
+/// The slots and how often each changed.
 pub(super) struct Slots {
-    map: MapData,
-    start: NonNull<Slot>,
-    /// Slots in view.
-    len: usize,
+    array: Array<MapData, Slot>,
+    array_fd: OwnedFd,
+    changes: MapData,
+    counts: View<u64>,
     /// Slots there are.
     capacity: usize,
-    bytes: usize,
 }
 
-// SAFETY: the mapping belongs to the process, not to a thread, and is only read.
-unsafe impl Send for Slots {}
-
 impl Slots {
-    /// Maps the first slots of a BPF_F_MMAPABLE array.
-    pub(super) fn map(map: MapData, capacity: usize) -> io::Result<Self> {
-        let len = capacity.min(FIRST);
-        let (start, bytes) = map_slots(map.fd().as_fd(), len)?;
+    /// Of two BPF_F_MMAPABLE arrays.
+    pub(super) fn new(slots: MapData, changes: MapData, capacity: usize) -> io::Result<Self> {
+        let array_fd = slots.fd().as_fd().try_clone_to_owned()?;
+        let counts = View::map(changes.fd().as_fd(), 0..capacity.min(FIRST))?;
         Ok(Self {
-            map,
-            start,
-            len,
+            array: Array::try_from(Map::Array(slots)).map_err(io::Error::other)?,
+            array_fd,
+            changes,
+            counts,
             capacity,
-            bytes,
         })
     }
 
     /// Brings the first `wanted` slots into view, as far as there are so many.
     pub(super) fn extend(&mut self, wanted: usize) -> io::Result<()> {
-        if wanted <= self.len || self.len == self.capacity {
-            return Ok(());
+        if wanted > self.counts.len && self.counts.len < self.capacity {
+            let len = wanted.next_power_of_two().min(self.capacity);
+            self.counts = View::map(self.changes.fd().as_fd(), 0..len)?;
         }
-        let len = wanted.next_power_of_two().min(self.capacity);
-        let (start, bytes) = map_slots(self.map.fd().as_fd(), len)?;
-        self.unmap();
-        (self.start, self.bytes, self.len) = (start, bytes, len);
         Ok(())
     }
 
     /// Slots in view.
     pub(super) const fn len(&self) -> usize {
-        self.len
+        self.counts.len
     }
 
-    fn unmap(&mut self) {
-        // SAFETY: mapped by `map_slots` with this length, and not used after.
+    /// How often the slot changed, as far as 32 bits tell.
+    pub(super) fn changes(&self, index: usize) -> u32 {
+        self.counts.read(index) as u32
+    }
+
+    /// Copies a slot; `None` if it is free.
+    pub(super) fn copy(&self, index: u32) -> Option<Slot> {
+        let read = || self.array.get(&index, 0).ok();
+        self.whole(index, read).filter(|slot| slot.cookie != 0)
+    }
+
+    /// Hands over copies of the slots at the given indexes, which rise; `None` for a free one.
+    pub(super) fn copy_each(&self, indexes: &[u32], each: &mut dyn FnMut(u32, Option<Slot>)) {
+        let mut rest = indexes;
+        while let Some(first) = rest.first() {
+            let window = *first as usize / WINDOW;
+            let (of_window, later) =
+                rest.split_at(rest.partition_point(|index| *index as usize / WINDOW == window));
+            rest = later;
+            let start = window * WINDOW;
+            let view = if of_window.len() >= MANY {
+                View::<Slot>::map(self.array_fd.as_fd(), start..self.capacity.min(start + WINDOW)).ok()
+            } else {
+                None
+            };
+            for index in of_window {
+                let slot = match &view {
+                    Some(view) => self
+                        .whole(*index, || Some(view.read(*index as usize - start)))
+                        .filter(|slot| slot.cookie != 0),
+                    None => self.copy(*index),
+                };
+                each(*index, slot);
+            }
+        }
+    }
+
+    /// A copy during which no event began, or the third one: the kernel writes while we read.
+    fn whole(&self, index: u32, read: impl Fn() -> Option<Slot>) -> Option<Slot> {
+        let mut before = self.changes_of(index);
+        let mut slot = read();
+        for _ in 0..2 {
+            let after = self.changes_of(index);
+            if after == before {
+                break;
+            }
+            before = after;
+            slot = read();
+        }
+        slot
+    }
+
+    /// Zero for a slot beyond the view; not read before what was read before it, nor after what comes after.
+    fn changes_of(&self, index: u32) -> u32 {
+        fence(Ordering::Acquire);
+        let changes = if (index as usize) < self.len() {
+            self.changes(index as usize)
+        } else {
+            0
+        };
+        fence(Ordering::Acquire);
+        changes
+    }
+}
+
+/// Elements of an array in the kernel's memory, mapped read-only.
+struct View<T> {
+    start: NonNull<T>,
+    len: usize,
+    bytes: usize,
+}
+
+// SAFETY: the mapping belongs to the process, not to a thread, and is only read.
+unsafe impl<T: Send> Send for View<T> {}
+
+impl<T: aya::Pod> View<T> {
+    /// Elements of a BPF_F_MMAPABLE array; the first one starts a page.
+    fn map(fd: BorrowedFd<'_>, elements: Range<usize>) -> io::Result<Self> {
+        let bytes = (elements.len() * size_of::<T>()).next_multiple_of(rustix::param::page_size());
+        let offset = elements.start * size_of::<T>();
+        let offset = offset
+            .try_into()
+            .map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
+        // SAFETY: a fresh mapping at an address of the kernel's choice.
+        let start = unsafe {
+            libc::mmap(
+                std::ptr::null_mut(),
+                bytes,
+                libc::PROT_READ,
+                libc::MAP_SHARED,
+                fd.as_raw_fd(),
+                offset,
+            )
+        };
+        if start == libc::MAP_FAILED {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(Self {
+            start: NonNull::new(start.cast()).ok_or_else(io::Error::last_os_error)?,
+            len: elements.len(),
+            bytes,
+        })
+    }
+
+    fn read(&self, index: usize) -> T {
+        assert!(index < self.len);
+        // SAFETY: within the mapping, as just checked; integers only, so any mixture of old and new words is a value;
+        // volatile, since the kernel writes them.
+        unsafe { read_volatile(self.start.as_ptr().add(index)) }
+    }
+}
+
+impl<T> Drop for View<T> {
+    fn drop(&mut self) {
+        // SAFETY: mapped by `map` with this length, and not used after.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.bytes) };
     }
-
-    fn at(&self, index: usize) -> *const Slot {
-        assert!(index < self.len);
-        // SAFETY: within the mapping, as just checked.
-        unsafe { self.start.as_ptr().add(index).cast_const() }
-    }
-
-    /// Cookie (0 when free) and a number that changes with every event.
-    pub(super) fn stamp(&self, index: usize) -> (u64, u64) {
-        let slot = self.at(index);
-        // SAFETY: aligned words of the mapping; volatile, since the kernel writes them.
-        unsafe {
-            let cookie = read_volatile(&raw const (*slot).cookie);
-            if cookie == 0 {
-                return (0, 0);
-            }
-            let last = read_volatile(&raw const (*slot).last_ns);
-            let gauges = read_volatile(&raw const (*slot).gauges_ns);
-            let recvs = read_volatile(&raw const (*slot).counters.recvs);
-            (cookie, last.wrapping_add(gauges).wrapping_add(recvs))
-        }
-    }
-
-    /// If time counts for something though no event comes: data outstanding or unsent.
-    pub(super) fn is_running(&self, index: usize) -> bool {
-        let slot = self.at(index);
-        // SAFETY: as in `stamp`.
-        let state = unsafe { read_volatile(&raw const (*slot).budget_state) };
-        state != BUDGET_IDLE as u32
-    }
-
-    /// Copies a slot; `None` if it is free or changed its owner meanwhile.
-    ///
-    /// A copy that an event cut in two is made again, a few times: the budget would not fit its time.
-    pub(super) fn copy(&self, index: usize) -> Option<Slot> {
-        if index >= self.len {
-            return None;
-        }
-        let at = self.at(index);
-        let mut tries = 0;
-        loop {
-            // SAFETY: within the mapping; integers only, so any mixture of old and new words is a value.
-            let slot = unsafe { read_volatile(at) };
-            fence(Ordering::Acquire);
-            // SAFETY: as in `stamp`.
-            let (cookie, last) = unsafe {
-                (
-                    read_volatile(&raw const (*at).cookie),
-                    read_volatile(&raw const (*at).last_ns),
-                )
-            };
-            if cookie == 0 || cookie != slot.cookie {
-                return None;
-            }
-            tries += 1;
-            if last == slot.last_ns || tries == COPY_TRIES {
-                return Some(slot);
-            }
-        }
-    }
 }
 
-impl Drop for Slots {
-    fn drop(&mut self) {
-        self.unmap();
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn map_slots(fd: BorrowedFd<'_>, len: usize) -> io::Result<(NonNull<Slot>, usize)> {
-    let bytes = (len * size_of::<Slot>()).next_multiple_of(rustix::param::page_size());
-    // SAFETY: a fresh mapping at an address of the kernel's choice.
-    let start = unsafe {
-        libc::mmap(
-            std::ptr::null_mut(),
-            bytes,
-            libc::PROT_READ,
-            libc::MAP_SHARED,
-            fd.as_raw_fd(),
-            0,
-        )
-    };
-    if start == libc::MAP_FAILED {
-        return Err(io::Error::last_os_error());
+    #[test]
+    fn a_window_is_whole_pages() {
+        assert_eq!(WINDOW * size_of::<Slot>() % (64 << 10), 0);
     }
-    let start = NonNull::new(start.cast()).ok_or_else(io::Error::last_os_error)?;
-    Ok((start, bytes))
 }

@@ -1,6 +1,7 @@
 //! Walks the sockets of every network namespace with the `iter/tcp` program, which sees the namespace of the thread
 //! that opens it.
 
+use std::collections::HashSet;
 use std::fs::File;
 use std::io::Read as _;
 
@@ -86,13 +87,16 @@ impl Walker {
         }
     }
 
-    /// Runs the program over every socket; gives the CPU time it took.
-    pub(super) fn walk(&mut self, ebpf: &mut Ebpf) -> Nanos {
+    /// Runs the program over every socket, or those of some namespaces; gives the CPU time it took.
+    pub(super) fn walk(&mut self, ebpf: &mut Ebpf, only: Option<&HashSet<u32>>) -> Nanos {
         if self.missing.is_some() {
             return Nanos(0);
         }
         let mut cost = Nanos(0);
         for (inum, door) in &self.doors {
+            if only.is_some_and(|only| !only.contains(inum)) {
+                continue;
+            }
             let walked = if *inum == self.own {
                 walk_here(ebpf)
             } else {

@@ -9,6 +9,7 @@ use std::{io, ptr};
 use anyhow::{Context, Result};
 use rustix::fs::{MemfdFlags, memfd_create, sendfile};
 use rustix::io::Errno;
+use rustix::net::{SendFlags, send};
 use rustix::pipe::{SpliceFlags, pipe, splice};
 
 use super::spec::Method;
@@ -26,6 +27,7 @@ pub struct Sender {
 
 enum Way {
     Write,
+    Record,
     Writev,
     Sendmmsg,
     Sendfile(File),
@@ -42,6 +44,7 @@ impl Sender {
         let data = vec![b'x'; bytes];
         let way = match method {
             Method::Write => Way::Write,
+            Method::Record => Way::Record,
             Method::Writev => Way::Writev,
             Method::Sendmmsg => Way::Sendmmsg,
             Method::Sendfile => {
@@ -68,6 +71,7 @@ impl Sender {
         let data = &self.data[..bytes];
         match &mut self.way {
             Way::Write => rustix::io::write(stream, data),
+            Way::Record => send(stream, data, SendFlags::EOR),
             Way::Writev => {
                 let parts: Vec<_> = data
                     .chunks(bytes.div_ceil(PARTS).max(1))

@@ -133,6 +133,8 @@ pub enum Method {
     /// write(2)
     #[default]
     Write,
+    /// send(2) with MSG_EOR: nothing is appended to the segment of an earlier call
+    Record,
     /// writev(2), the bytes in four parts
     Writev,
     /// sendmmsg(2), the bytes in four messages

@@ -1,0 +1,164 @@
+use tcpwin_common::{BUDGET_IDLE, BUDGET_RWND};
+
+use super::*;
+use crate::observation::{BudgetTotals, Endpoints, OwnerHint, Tcp, TcpState, Totals};
+
+const SECOND: u64 = 1_000_000_000;
+
+fn table(capacity: usize) -> Table {
+    Table::new(TableConfig {
+        capacity,
+        context: Context::default(),
+    })
+}
+
+/// A connection that was opened at second 0 and has had `acked` bytes acknowledged, all the while held by the peer's window.
+fn observation(cookie: u64, at: u64, acked: u64) -> Observation {
+    let mut budget = BudgetTotals::default();
+    budget.ns[BUDGET_RWND] = at;
+    Observation {
+        key: Key { cookie, netns: 1 },
+        at: Instant(at),
+        since: Instant(0),
+        origin: Origin::Accept,
+        endpoints: Endpoints {
+            local: "192.0.2.1:443".parse().unwrap(),
+            peer: "203.0.113.9:50000".parse().unwrap(),
+        },
+        state: TcpState::Established,
+        owner: OwnerHint::default(),
+        tcp: Tcp {
+            srtt_us: Some(100_000),
+            min_rtt_us: Some(100_000),
+            mss: Some(1448),
+            snd_wnd: Some(65_535),
+            max_window: Some(65_535),
+            wscale_ok: Some(false),
+            ..Tcp::default()
+        },
+        totals: Totals {
+            bytes_acked: Some(acked),
+            bytes_received: Some(0),
+            ..Totals::default()
+        },
+        budget: Some(budget),
+        calls: None,
+    }
+}
+
+fn row(table: &Table, now: u64) -> Arc<Connection> {
+    Arc::clone(&table.connections(Instant(now))[0])
+}
+
+#[test]
+fn seen_once_is_unknown_then_the_interval_tells() {
+    let mut table = table(10);
+    let mut events = Vec::new();
+    table.tick(Instant(SECOND), &mut events);
+    table.apply(Update::Observed(observation(7, SECOND, 655_350)), &mut events);
+    assert_eq!(row(&table, SECOND).limit, Limit::Unknown);
+    table.tick(Instant(2 * SECOND), &mut events);
+    let row = row(&table, 2 * SECOND);
+    assert_eq!(row.limit, Limit::RwndScale, "{}", row.proof);
+    assert!((row.rate_bps - 5_242_800.0).abs() < 1.0, "{}", row.rate_bps);
+}
+
+#[test]
+fn quiet_connections_turn_idle_and_their_time_counts() {
+    let mut table = table(10);
+    let mut events = Vec::new();
+    table.apply(Update::Observed(observation(7, SECOND, 655_350)), &mut events);
+    for second in 1..=4 {
+        table.tick(Instant(second * SECOND), &mut events);
+    }
+    assert_eq!(row(&table, 4 * SECOND).limit, Limit::None);
+    let seconds = &table.summary().seconds;
+    assert_eq!(seconds[&Limit::RwndScale], 1.0);
+    assert!(seconds[&Limit::None] >= 2.0);
+    // It wakes: the interval starts at the last tick, not with the last word heard.
+    let mut woken = observation(7, 5 * SECOND, 655_350 + 1_448_000);
+    woken.budget.as_mut().unwrap().ns = [0; 6];
+    woken.budget.as_mut().unwrap().ns[BUDGET_RWND] = SECOND;
+    woken.budget.as_mut().unwrap().ns[BUDGET_IDLE] = 4 * SECOND;
+    table.apply(Update::Observed(woken), &mut events);
+    table.tick(Instant(5 * SECOND), &mut events);
+    assert!((row(&table, 5 * SECOND).send_bps - 11_584_000.0).abs() < 1.0);
+}
+
+#[test]
+fn reopened_under_the_same_key_within_an_interval() {
+    let mut table = table(10);
+    let mut events = Vec::new();
+    table.apply(Update::Observed(observation(7, SECOND, 1_000)), &mut events);
+    table.apply(Update::Closed(observation(7, SECOND, 1_000)), &mut events);
+    table.apply(Update::Observed(observation(7, SECOND, 655_350)), &mut events);
+    table.tick(Instant(SECOND), &mut events);
+    assert_eq!(row(&table, SECOND).limit, Limit::RwndScale);
+    table.apply(
+        Update::Observed(observation(7, 2 * SECOND, 1_310_700)),
+        &mut events,
+    );
+    table.tick(Instant(2 * SECOND), &mut events);
+    assert_eq!(row(&table, 2 * SECOND).limit, Limit::RwndScale);
+    assert_eq!((table.summary().opened, table.summary().closed), (2, 1));
+}
+
+#[test]
+fn opened_and_closed_between_two_looks_is_counted_in_full() {
+    let mut table = table(10);
+    let mut events = Vec::new();
+    table.apply(Update::Closed(observation(7, SECOND, 4_321)), &mut events);
+    let summary = table.summary();
+    assert_eq!(
+        (summary.opened, summary.closed, summary.bytes_acked),
+        (1, 1, 4_321)
+    );
+    assert!(table.is_empty());
+    assert!(matches!(
+        events[..],
+        [TraceEvent::Open { .. }, TraceEvent::Close { .. }]
+    ));
+    assert_eq!(summary.connections.values().sum::<u64>(), 0);
+}
+
+#[test]
+fn bytes_are_conserved_whatever_the_ticks() {
+    for step in 1..5u64 {
+        let mut table = table(10);
+        let mut events = Vec::new();
+        for second in 1..=12 {
+            table.apply(
+                Update::Observed(observation(7, second * SECOND, second * 1_000)),
+                &mut events,
+            );
+            if second % step == 0 {
+                table.tick(Instant(second * SECOND), &mut events);
+            }
+        }
+        table.apply(Update::Closed(observation(7, 13 * SECOND, 12_345)), &mut events);
+        assert_eq!(table.summary().bytes_acked, 12_345);
+        assert_eq!(table.summary().bytes.values().sum::<u64>(), 12_345);
+    }
+}
+
+#[test]
+fn a_full_table_throws_out_the_quiet_first_and_counts_them() {
+    let mut table = table(32);
+    let mut events = Vec::new();
+    for cookie in 1..=32 {
+        table.apply(Update::Observed(observation(cookie, cookie, 0)), &mut events);
+    }
+    table.tick(Instant(SECOND), &mut events);
+    table.apply(Update::Observed(observation(1, SECOND, 500)), &mut events);
+    table.tick(Instant(2 * SECOND), &mut events);
+    table.apply(Update::Observed(observation(99, 2 * SECOND, 0)), &mut events);
+    assert!(table.len() <= 32);
+    assert_eq!(table.evictions(), 2);
+    let ids: Vec<String> = table
+        .connections(Instant(2 * SECOND))
+        .iter()
+        .map(|row| row.id.clone())
+        .collect();
+    assert!(ids.contains(&"1".to_owned()) && ids.contains(&"99".to_owned()));
+    assert!(!ids.contains(&"2".to_owned()) && !ids.contains(&"3".to_owned()));
+}
