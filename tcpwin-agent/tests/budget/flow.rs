@@ -10,7 +10,10 @@ use rustix::net::sockopt;
 
 use super::connections::Connection;
 
-pub const ALL: [(&str, fn(Connection)); 6] = [
+/// Runs the flow to its end.
+type Run = fn(Connection);
+
+pub const ALL: [(&str, Run); 6] = [
     ("bulk", bulk),
     ("small send buffer", small_sndbuf),
     ("slow reader", slow_reader),

@@ -18,6 +18,9 @@ use super::told::within_patience;
 /// Bytes of one turn of one connection.
 const TURN: usize = 2000;
 
+/// Rounds that may be on their way.
+const AHEAD: u64 = 4;
+
 /// The load while it goes on.
 pub struct Load {
     stop: Arc<AtomicBool>,
@@ -61,8 +64,8 @@ impl Load {
         let stop = Arc::new(AtomicBool::new(false));
         let rounds = Arc::new(AtomicU64::new(0));
         let writer = {
-            let stop = Arc::clone(&stop);
-            thread::spawn(move || write(writers, &stop))
+            let (stop, rounds) = (Arc::clone(&stop), Arc::clone(&rounds));
+            thread::spawn(move || write(writers, &stop, &rounds))
         };
         let reader = {
             let rounds = Arc::clone(&rounds);
@@ -104,7 +107,8 @@ impl Load {
                 *count -= self.before.get(name).copied().unwrap_or(0);
             }
             // The last acknowledgement is on its way.
-            if now["Tcp.InSegs"] == now["Tcp.OutSegs"] {
+            let sent = now["Tcp.OutSegs"] + now["Tcp.RetransSegs"];
+            if now["Tcp.InSegs"] == sent {
                 return Traffic { bytes, counters: now };
             }
             within_patience(since, || format!("segments are missing: {now:?}"));
@@ -128,6 +132,7 @@ impl Traffic {
             ("TcpExt.ListenDrops", 0),
             ("TcpExt.TCPBacklogDrop", 0),
             ("TcpExt.TCPRcvQDrop", 0),
+            ("TcpExt.RcvPruned", 0),
             ("TcpExt.TCPAbortOnData", 0),
             ("TcpExt.TCPMemoryPressures", 0),
         ];
@@ -138,9 +143,14 @@ impl Traffic {
     }
 }
 
-fn write(mut sockets: Vec<TcpStream>, stop: &AtomicBool) -> Vec<TcpStream> {
+fn write(mut sockets: Vec<TcpStream>, stop: &AtomicBool, read: &AtomicU64) -> Vec<TcpStream> {
     let mut round = 0;
     while !stop.load(Ordering::Relaxed) {
+        // A reader far behind makes the kernel drop what it has no memory for (TcpExt.RcvPruned).
+        if round > read.load(Ordering::Relaxed) + AHEAD {
+            thread::yield_now();
+            continue;
+        }
         for (index, socket) in sockets.iter_mut().enumerate() {
             socket.write_all(&turn(round, index)).expect("connected");
         }
