@@ -94,7 +94,8 @@ pub struct OwnerHint {
 }
 
 /// Nanoseconds by state of the in-kernel time budget, and the integral of outstanding bytes over each.
-/// Open intervals are already counted in. Sums to the time the socket was watched.
+/// The open interval is already counted in, to the state that the last event left behind. Sums to the time the socket was
+/// watched. The sum only grows; a single state gives the open interval back should the next event show that another held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BudgetTotals {
     /// By `tcpwin_common::BUDGET_*`, ns.

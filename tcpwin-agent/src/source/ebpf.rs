@@ -47,6 +47,15 @@ struct Seen {
     listed: bool,
 }
 
+impl Seen {
+    const fn key(&self) -> Key {
+        Key {
+            cookie: self.cookie,
+            netns: self.netns,
+        }
+    }
+}
+
 /// The source `ebpf`.
 pub struct EbpfSource {
     /// Holds programs and links: dropped, everything detaches. Killed, the kernel does the same.
@@ -63,7 +72,7 @@ pub struct EbpfSource {
     /// Slots of sockets that went quiet with figures that may not be final.
     quiet: Vec<u32>,
     /// Sockets whose slot is another's by now. Their closing records came after the ring was drained, or were lost.
-    gone: Vec<Key>,
+    gone: HashSet<Key>,
     undecoded: u64,
     misses: miss::Misses,
     settle_after: Instant,
@@ -140,10 +149,7 @@ impl EbpfSource {
                         ..Seen::default()
                     };
                     sink(Update::Vanished {
-                        key: Key {
-                            cookie: before.cookie,
-                            netns: before.netns,
-                        },
+                        key: before.key(),
                         at: now,
                     });
                 }
@@ -171,10 +177,7 @@ impl EbpfSource {
                 listed: seen.listed,
             };
             if before.cookie != 0 && before.cookie != slot.cookie {
-                gone.push(Key {
-                    cookie: before.cookie,
-                    netns: before.netns,
-                });
+                gone.insert(before.key());
             }
             match decode::observation(&slot, now) {
                 Some(observation) => sink(Update::Observed(observation)),
@@ -229,7 +232,7 @@ impl Source for EbpfSource {
         self.drain(now, sink)?;
         self.misses.look(&self.ebpf, now);
         // A whole poll later no closing record is on its way any more.
-        for key in self.gone.drain(..) {
+        for key in std::mem::take(&mut self.gone) {
             sink(Update::Vanished { key, at: now });
         }
         self.read_slots(now, sink);
@@ -262,7 +265,7 @@ impl Source for EbpfSource {
                 }
                 match decode::observation(&slot, Instant(slot.last_ns)) {
                     Some(observation) => {
-                        self.gone.retain(|key| *key != observation.key);
+                        self.gone.remove(&observation.key);
                         sink(Update::Closed(observation));
                     }
                     None => self.undecoded += 1,

@@ -175,7 +175,10 @@ fn tcp(gauges: &Gauges, identity: &Identity) -> Tcp {
 }
 
 /// A slot as an observation; `None` if its state is none of TCP's.
+///
+/// What happened since `now` was asked for is in it: then it is as of the last event.
 pub(super) fn observation(slot: &Slot, now: Instant) -> Option<Observation> {
+    let now = now.max(Instant(slot.last_ns));
     let identity = &slot.identity;
     let counters = &slot.counters;
     Some(Observation {
@@ -261,6 +264,21 @@ mod tests {
         let totals = budget(&slot, Instant(11_000));
         assert_eq!(totals.ns, [1, 2, 3, 10_004, 5, 6]);
         assert_eq!(budget(&slot, Instant(5)).ns, [1, 2, 3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn an_observation_is_no_older_than_its_last_event() {
+        let mut slot = Slot::EMPTY;
+        slot.identity.state = 1;
+        slot.opened_ns = 1_000;
+        slot.last_ns = 9_000;
+        slot.budget.ns = [8_000, 0, 0, 0, 0, 0];
+        for (now, at) in [(5_000, 9_000), (9_500, 9_500)] {
+            let seen = observation(&slot, Instant(now)).unwrap();
+            assert_eq!(seen.at, Instant(at));
+            let sum: u64 = seen.budget.unwrap().ns.iter().sum();
+            assert_eq!(sum, seen.at.since(seen.since).0);
+        }
     }
 
     #[test]

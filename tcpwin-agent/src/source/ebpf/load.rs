@@ -1,5 +1,7 @@
 //! Loads the object for this kernel: offsets and sizes set, programs attached, slots mapped.
 
+use std::collections::HashSet;
+
 use aya::{
     Ebpf, EbpfLoader,
     maps::{Array, Map, MapData, MapError, PerCpuArray, RingBuf, Stack},
@@ -173,7 +175,9 @@ pub(super) fn open(options: &LoadOptions) -> Result<EbpfSource, LoadError> {
     if let Some(lack) = kernel::against_namespaces(kernel::effective_capabilities()) {
         hooks.push(HookState {
             hook: "iter/tcp in other network namespaces".to_owned(),
-            missing: Some(format!("connections older than tcpwin are not seen there ({lack})")),
+            missing: Some(format!(
+                "connections older than tcpwin are not seen there ({lack})"
+            )),
         });
     }
     walker.discover(Instant(0));
@@ -190,7 +194,7 @@ pub(super) fn open(options: &LoadOptions) -> Result<EbpfSource, LoadError> {
         walker,
         seen: Vec::new(),
         quiet: Vec::new(),
-        gone: Vec::new(),
+        gone: HashSet::new(),
         undecoded: 0,
         misses: super::miss::Misses::default(),
         settle_after: Instant(0),
