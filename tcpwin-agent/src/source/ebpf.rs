@@ -11,7 +11,7 @@ mod miss;
 mod slots;
 mod walk;
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use aya::{
     Ebpf,
@@ -26,6 +26,9 @@ pub use load::{LoadError, LoadOptions};
 use crate::observation::{Key, TcpState};
 use crate::source::{HookState, HostCounts, LossCount, ProbeCost, Source, SourceError, Update};
 use crate::units::{Instant, Nanos};
+
+/// No closing record is longer on its way than this, even if what puts it in the ring is interrupted, or one before it.
+const CLOSING_TAKES: Nanos = Nanos(1_000_000_000);
 
 /// A settling pass may take this fraction of the time, at most: it walks every socket of a namespace.
 const SETTLE_SHARE: u64 = 500;
@@ -71,8 +74,8 @@ pub struct EbpfSource {
     seen: Vec<Seen>,
     /// Slots of sockets that went quiet with figures that may not be final.
     quiet: Vec<u32>,
-    /// Sockets whose slot is another's by now. Their closing records came after the ring was drained, or were lost.
-    gone: HashSet<Key>,
+    /// Sockets whose slots were given back, and when that was seen: their closing records are on their way, or were lost.
+    gone: HashMap<Key, Instant>,
     undecoded: u64,
     misses: miss::Misses,
     settle_after: Instant,
@@ -142,16 +145,14 @@ impl EbpfSource {
             let seen = &mut seen[index as usize];
             let before = *seen;
             let Some(slot) = slot else {
-                // Free: its closing record, which the next poll drains first, tells the rest. If it was not lost.
-                if before.cookie != 0 && !before.again {
+                if before.cookie != 0 {
+                    gone.insert(before.key(), now);
                     *seen = Seen {
                         changes: before.changes,
+                        again: before.again,
+                        listed: before.listed,
                         ..Seen::default()
                     };
-                    sink(Update::Vanished {
-                        key: before.key(),
-                        at: now,
-                    });
                 }
                 return;
             };
@@ -177,7 +178,7 @@ impl EbpfSource {
                 listed: seen.listed,
             };
             if before.cookie != 0 && before.cookie != slot.cookie {
-                gone.insert(before.key());
+                gone.insert(before.key(), now);
             }
             match decode::observation(&slot, now) {
                 Some(observation) => sink(Update::Observed(observation)),
@@ -231,10 +232,13 @@ impl Source for EbpfSource {
     fn poll(&mut self, now: Instant, sink: &mut dyn FnMut(Update)) -> Result<(), SourceError> {
         self.drain(now, sink)?;
         self.misses.look(&self.ebpf, now);
-        // A whole poll later no closing record is on its way any more.
-        for key in std::mem::take(&mut self.gone) {
-            sink(Update::Vanished { key, at: now });
-        }
+        self.gone.retain(|key, seen| {
+            let lost = now.since(*seen) >= CLOSING_TAKES;
+            if lost {
+                sink(Update::Vanished { key: *key, at: now });
+            }
+            !lost
+        });
         self.read_slots(now, sink);
         if self.walker.discover(now) {
             self.settle(now, None);

@@ -1,6 +1,6 @@
 //! Loads the object for this kernel: offsets and sizes set, programs attached, slots mapped.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use aya::{
     Ebpf, EbpfLoader,
@@ -180,7 +180,7 @@ pub(super) fn open(options: &LoadOptions) -> Result<EbpfSource, LoadError> {
         walker,
         seen: Vec::new(),
         quiet: Vec::new(),
-        gone: HashSet::new(),
+        gone: HashMap::new(),
         undecoded: 0,
         misses: super::miss::Misses::default(),
         settle_after: Instant(0),

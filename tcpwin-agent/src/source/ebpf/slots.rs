@@ -10,7 +10,7 @@ use std::ptr::{NonNull, read_volatile};
 use std::sync::atomic::{Ordering, fence};
 
 use aya::maps::{Array, Map, MapData};
-use tcpwin_common::Slot;
+use tcpwin_common::{RECORD_CLOSE, Slot};
 
 /// Counts in view at first; the view doubles as the slots in use grow.
 const FIRST: usize = 1024;
@@ -65,7 +65,7 @@ impl Slots {
     /// Copies a slot; `None` if it is free.
     pub(super) fn copy(&self, index: u32) -> Option<Slot> {
         let read = || self.array.get(&index, 0).ok();
-        self.whole(index, read).filter(|slot| slot.cookie != 0)
+        self.whole(index, read).filter(is_taken)
     }
 
     /// Hands over copies of the slots at the given indexes, which rise; `None` for a free one.
@@ -86,7 +86,7 @@ impl Slots {
                 let slot = match &view {
                     Some(view) => self
                         .whole(*index, || Some(view.read(*index as usize - start)))
-                        .filter(|slot| slot.cookie != 0),
+                        .filter(is_taken),
                     None => self.copy(*index),
                 };
                 each(*index, slot);
@@ -120,6 +120,11 @@ impl Slots {
         fence(Ordering::Acquire);
         changes
     }
+}
+
+/// If a socket has the slot, and its closing record is not on its way yet: after that it is no more.
+fn is_taken(slot: &Slot) -> bool {
+    slot.cookie != 0 && slot.record != RECORD_CLOSE
 }
 
 /// Elements of an array in the kernel's memory, mapped read-only.
