@@ -20,6 +20,10 @@ static HAVE_COOKIE_HELPER: u32 = 1;
 #[unsafe(no_mangle)]
 static HAVE_CONG_STATE_SET: u32 = 1;
 
+/// 64 less the bits of an index into NEAR.
+#[unsafe(no_mangle)]
+static NEAR_SHIFT: u64 = 63;
+
 macro_rules! getter {
     ($(#[$doc:meta])* $name:ident -> $type:ty = $global:ident) => {
         $(#[$doc])*
@@ -34,3 +38,4 @@ macro_rules! getter {
 getter!(gauges_every_ns -> u64 = GAUGES_EVERY_NS);
 getter!(have_cookie_helper -> u32 = HAVE_COOKIE_HELPER);
 getter!(have_cong_state_set -> u32 = HAVE_CONG_STATE_SET);
+getter!(near_shift -> u64 = NEAR_SHIFT);

@@ -1,6 +1,7 @@
 //! The kernel programs of tcpwin. Maps in one file, socket reads in one file, one file a hook.
 #![no_std]
 #![no_main]
+#![feature(asm_experimental_arch)]
 
 mod account;
 mod global;

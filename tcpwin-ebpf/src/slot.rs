@@ -1,6 +1,9 @@
 //! A socket's slot: found, taken, given back.
 
-use core::ptr::{read_volatile, write_volatile};
+use core::{
+    arch::asm,
+    ptr::{read_volatile, write_volatile},
+};
 
 use aya_ebpf::{
     bindings::{BPF_ANY, BPF_RB_NO_WAKEUP},
@@ -13,7 +16,8 @@ use tcpwin_common::{BUDGET_IDLE, Event, Loss, ORIGIN_CONNECT, RECORD_CLOSE, RECO
 
 use crate::{
     account,
-    map::{CHANGES, EVENTS, FREE_SLOTS, HIGH_WATER, SLOTS, SOCKETS, lost, wanted},
+    global::{OFFSETS, near_shift},
+    map::{CHANGES, EVENTS, FREE_SLOTS, HIGH_WATER, NEAR, SLOTS, SOCKETS, lost, wanted},
     socket::Socket,
 };
 
@@ -24,24 +28,75 @@ pub fn now() -> u64 {
     unsafe { bpf_ktime_get_ns() }
 }
 
+/// Bits of an index in a word of NEAR.
+const INDEX_BITS: u32 = 22;
+const INDEX_MASK: u64 = (1 << INDEX_BITS) - 1;
+
 /// The slot of a watched socket, which is about to change.
 #[inline(always)]
 pub fn find(sk: *const u8) -> Option<&'static mut Slot> {
-    let index = index_of(sk)?;
+    let place = place(sk);
+    if let Some(near) = near(place) {
+        // SAFETY: an element of the array, which lives as long as the program; a single word.
+        let word = unsafe { read_volatile(near) };
+        let index = (word & INDEX_MASK) as u32;
+        if word == near_word(place, index)
+            && let Some(slot) = at(index)
+            && slot.socket == place
+        {
+            note_change(index);
+            return Some(slot);
+        }
+    }
+    let slot = peek(sk)?;
+    let index = slot.index;
+    remember(place, index);
     note_change(index);
-    at(index)
+    Some(slot)
 }
 
 /// The slot of a watched socket, to look at: what changes in it the agent will not see by itself.
 #[inline(always)]
 pub fn peek(sk: *const u8) -> Option<&'static mut Slot> {
-    at(index_of(sk)?)
+    // SAFETY: the value is a plain number; a concurrent delete at worst gives a slot that is free or another's.
+    let index = unsafe { SOCKETS.get(sk as u64) }?;
+    let slot = at(*index)?;
+    (slot.socket == place(sk)).then_some(slot)
+}
+
+/// The socket's address as a number: the verifier forbids all arithmetic on a pointer but the difference to another, which
+/// here is a constant one.
+#[inline(always)]
+fn place(sk: *const u8) -> u64 {
+    let mut place = sk as u64;
+    // SAFETY: a subtraction. In assembly, lest the compiler turn it round and add to the other pointer.
+    unsafe {
+        asm!("{place} -= {origin}", place = inout(reg) place, origin = in(reg) &raw const OFFSETS,
+            options(pure, nomem, nostack));
+    }
+    place
+}
+
+/// Where NEAR would tell of a socket. Socks are at least 64 bytes apart.
+#[inline(always)]
+fn near(place: u64) -> Option<*mut u64> {
+    let hash = (place >> 6).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    NEAR.get_ptr_mut((hash >> near_shift()) as u32)
 }
 
 #[inline(always)]
-fn index_of(sk: *const u8) -> Option<u32> {
-    // SAFETY: the value is a plain number; a concurrent delete at worst gives a slot that is free.
-    unsafe { SOCKETS.get(sk as u64) }.copied()
+fn near_word(place: u64, index: u32) -> u64 {
+    (place >> 6) << INDEX_BITS | u64::from(index)
+}
+
+#[inline(always)]
+fn remember(place: u64, index: u32) {
+    if u64::from(index) <= INDEX_MASK
+        && let Some(near) = near(place)
+    {
+        // SAFETY: as in `find`.
+        unsafe { write_volatile(near, near_word(place, index)) };
+    }
 }
 
 /// Before the change itself. The agent reads a slot once more after a tick without changes, so that it misses neither the end
@@ -88,9 +143,12 @@ pub fn take(sk: *const u8, socket: Socket, origin: u8, state: u8, now: u64) -> O
             }
         }
     }
+    let place = place(sk);
+    remember(place, index);
     note_change(index);
-    *slot = Slot::EMPTY;
+    clear(slot);
     slot.index = index;
+    slot.socket = place;
     slot.opened_ns = now;
     slot.last_ns = now;
     slot.budget_state = BUDGET_IDLE as u32;
@@ -102,6 +160,16 @@ pub fn take(sk: *const u8, socket: Socket, origin: u8, state: u8, now: u64) -> O
     }
     slot.cookie = socket.cookie(sk);
     Some(slot)
+}
+
+/// Word by word: an assignment would become a call of memset, which goes byte by byte.
+#[inline(always)]
+fn clear(slot: &mut Slot) {
+    let words = core::ptr::from_mut(slot).cast::<u64>();
+    for word in 0..size_of::<Slot>() / size_of::<u64>() {
+        // SAFETY: within the slot, which is aligned to words and of integers only.
+        unsafe { write_volatile(words.add(word), 0) };
+    }
 }
 
 /// Writes down whose the socket is. Only where the current task is the owner: calls of the program, not softirqs.
@@ -167,6 +235,7 @@ pub fn release(sk: *const u8, slot: &mut Slot) {
     }
     let index = slot.index;
     slot.cookie = 0;
+    slot.socket = 0;
     let _ = SOCKETS.remove(sk as u64);
     if FREE_SLOTS.push(index, 0).is_err() {
         lost(Loss::NoSlot);

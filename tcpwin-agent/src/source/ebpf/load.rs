@@ -101,11 +101,17 @@ pub(super) fn open(options: &LoadOptions) -> Result<EbpfSource, LoadError> {
     let have_cong_state_set = u32::from(btf.has_tracepoint("tcp_cong_state_set"));
     let aya_btf = aya::Btf::from_sys_fs()?;
 
+    // A power of two, a few times the slots: two sockets that share a place cost a look-up in the hash each time.
+    let near = (options.slots.max(256) * 2).next_power_of_two();
+    let near_shift = u64::from(64 - near.ilog2());
+
     let mut ebpf = EbpfLoader::new()
         .btf(Some(&aya_btf))
         .override_global("OFFSETS", &offsets, true)
         .override_global("HAVE_COOKIE_HELPER", &have_cookie_helper, false)
         .override_global("HAVE_CONG_STATE_SET", &have_cong_state_set, false)
+        .override_global("NEAR_SHIFT", &near_shift, true)
+        .map_max_entries("NEAR", near)
         .map_max_entries("SLOTS", options.slots)
         .map_max_entries("CHANGES", options.slots)
         .map_max_entries("SOCKETS", options.slots)
