@@ -142,3 +142,17 @@ pub fn kernel_clock() -> Instant {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Monotonic);
     Instant(now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs())
 }
+
+/// The whole error with its causes (a verifier's log among them), each said once.
+pub(crate) fn whole(error: &(dyn std::error::Error + 'static)) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(error) = cause {
+        let next = error.to_string();
+        if !text.contains(&next) {
+            text = format!("{text}: {next}");
+        }
+        cause = error.source();
+    }
+    text
+}

@@ -89,7 +89,7 @@ pub fn take(sk: *const u8, socket: Socket, origin: u8, state: u8, now: u64) -> O
         }
     }
     note_change(index);
-    *slot = Slot::EMPTY;
+    clear(slot);
     slot.index = index;
     slot.opened_ns = now;
     slot.last_ns = now;
@@ -102,6 +102,16 @@ pub fn take(sk: *const u8, socket: Socket, origin: u8, state: u8, now: u64) -> O
     }
     slot.cookie = socket.cookie(sk);
     Some(slot)
+}
+
+/// Word by word: an assignment would become a call of memset, which goes byte by byte.
+#[inline(always)]
+fn clear(slot: &mut Slot) {
+    let words = core::ptr::from_mut(slot).cast::<u64>();
+    for word in 0..size_of::<Slot>() / size_of::<u64>() {
+        // SAFETY: within the slot, which is aligned to words and of integers only.
+        unsafe { write_volatile(words.add(word), 0) };
+    }
 }
 
 /// Writes down whose the socket is. Only where the current task is the owner: calls of the program, not softirqs.

@@ -4,7 +4,7 @@ use crate::config::{Config, SourceChoice};
 use crate::kernel::{self, Choice, KernelError, LackKind, SourceKind};
 use crate::source::ebpf::{EbpfSource, LoadOptions};
 use crate::source::sock_diag::SockDiag;
-use crate::source::{Source, kernel_clock};
+use crate::source::{Source, kernel_clock, whole};
 
 /// A source that is ready.
 #[derive(Debug)]
@@ -76,18 +76,4 @@ fn start(kind: SourceKind, config: &Config) -> Result<Box<dyn Source>, OpenError
             Ok(Box::new(source.map_err(|error| failed(whole(&error)))?))
         }
     }
-}
-
-/// The whole error with its causes, each said once.
-fn whole(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let next = error.to_string();
-        if !text.contains(&next) {
-            text = format!("{text}: {next}");
-        }
-        cause = error.source();
-    }
-    text
 }

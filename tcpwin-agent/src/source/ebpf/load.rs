@@ -10,7 +10,7 @@ use aya::{
 
 use super::{EbpfSource, btf, hook, slots, walk};
 use crate::kernel;
-use crate::source::HookState;
+use crate::source::{HookState, whole};
 use crate::units::Instant;
 
 static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tcpwin"));
@@ -80,20 +80,6 @@ fn array(ebpf: &mut Ebpf, name: &'static str) -> Result<MapData, LoadError> {
             cause: "not an array".to_owned(),
         }),
     }
-}
-
-/// The whole error, causes and verifier log included.
-fn whole(error: &(dyn std::error::Error + 'static)) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let next = error.to_string();
-        if !text.contains(&next) {
-            text = format!("{text}: {next}");
-        }
-        cause = error.source();
-    }
-    text
 }
 
 pub(super) fn open(options: &LoadOptions) -> Result<EbpfSource, LoadError> {
