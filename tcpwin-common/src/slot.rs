@@ -223,7 +223,8 @@ pub struct Identity {
 
 /// Everything known of one socket. Free when `cookie` is 0.
 ///
-/// At close the whole slot goes through the ring as the record [`crate::RECORD_CLOSE`].
+/// When the connection has ended and the program has let go of the socket, the whole slot goes through the ring as the record
+/// [`crate::RECORD_CLOSE`].
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Slot {
