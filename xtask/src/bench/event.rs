@@ -50,24 +50,24 @@ impl Talk {
         Ok((after - before) as f64 / count as f64)
     }
 
-    /// Samples, after one that warms up.
-    fn block(&mut self, what: &str, count: u64, samples: usize, into: &mut Vec<f64>) -> Result<()> {
+    /// The fastest tenth of the samples, after one that warms up.
+    fn block(&mut self, what: &str, count: u64, samples: usize) -> Result<f64> {
         self.cpu_each(what, count)?;
-        for _ in 0..samples {
-            into.push(self.cpu_each(what, count)?);
-        }
-        Ok(())
+        let samples = (0..samples)
+            .map(|_| self.cpu_each(what, count))
+            .collect::<Result<Vec<_>>>()?;
+        fastest_tenth(&samples).context("no samples")
     }
 }
 
 /// With and without probes, and what that is in percent.
 #[derive(Clone, Copy, Debug)]
 pub struct Added {
-    /// Without, µs; the fastest tenth of the samples.
-    pub without_us: f64,
-    /// With, µs; likewise.
-    pub with_us: f64,
-    /// What that is in percent; the same by the fastest sample and by the middle one as its spread.
+    /// Without, µs.
+    pub without_us: Figure,
+    /// With, µs.
+    pub with_us: Figure,
+    /// What that is in percent, by pairs of blocks.
     pub percent: Figure,
 }
 
@@ -79,33 +79,25 @@ pub fn added(talk: &mut Talk, tcpwin: &Path, effort: Effort) -> Result<(Added, A
         let on = matches!(block % 4, 1 | 2);
         let agent = on.then(|| Agent::start(tcpwin, "ebpf")).transpose()?;
         let at = usize::from(on);
-        talk.block("turns", effort.turns, effort.samples, &mut turns[at])?;
-        talk.block("connects", effort.connects, effort.samples, &mut connects[at])?;
+        turns[at].push(talk.block("turns", effort.turns, effort.samples)?);
+        connects[at].push(talk.block("connects", effort.connects, effort.samples)?);
         drop(agent);
     }
     Ok((compare(&turns)?, compare(&connects)?))
 }
 
+/// The middle of the pairs and the middle half of them: single pairs on a shared machine say little.
 fn compare([off, on]: &[Vec<f64>; 2]) -> Result<Added> {
-    let percent = |off: f64, on: f64| (on / off - 1.0) * 100.0;
-    let tenth = |samples: &[f64]| fastest_tenth(samples).context("no samples");
-    let whole = |samples: &[f64]| Figure::of(samples).context("no samples");
-    let (without, with) = (tenth(off)?, tenth(on)?);
-    let (all_off, all_on) = (whole(off)?, whole(on)?);
-    let others = [
-        percent(all_off.least, all_on.least),
-        percent(all_off.median, all_on.median),
-        percent(without, with),
-    ];
+    let percent: Vec<f64> = off
+        .iter()
+        .zip(on)
+        .map(|(off, on)| (on / off - 1.0) * 100.0)
+        .collect();
+    let figure = |samples: &[f64]| Figure::quartiles(samples).context("no samples");
     Ok(Added {
-        without_us: without / 1e3,
-        with_us: with / 1e3,
-        percent: Figure {
-            median: percent(without, with),
-            least: others.into_iter().fold(f64::MAX, f64::min),
-            most: others.into_iter().fold(f64::MIN, f64::max),
-            samples: off.len() + on.len(),
-        },
+        without_us: figure(off)?.times(1e-3),
+        with_us: figure(on)?.times(1e-3),
+        percent: figure(&percent)?,
     })
 }
 

@@ -44,8 +44,8 @@ impl Plan {
     /// The full one, or a short one; all rows, or those named.
     pub fn new(quick: bool, rows: &[String]) -> Self {
         let full = Effort {
-            blocks: 10,
-            samples: 20,
+            blocks: 24,
+            samples: 10,
             turns: 2_000,
             connects: 400,
         };
@@ -78,8 +78,8 @@ impl Plan {
              connection being two), `ss -tinmH` in that namespace beside the agent. CPU time is the kernel's (process CPU \
              clocks; `rusage` for `ss`), over {} seconds in which nobody asks the agent anything; wall time is not used. Time \
              in kernel programs is counted by `BPF_ENABLE_STATS`, less what an empty program costs at the same time. What \
-             probes add is measured in {} pairs of alternating blocks without and with them, by the fastest tenth of the \
-             samples, since neighbours on a machine only add.",
+             probes add is measured in {} pairs of alternating blocks without and with them, by the fastest tenth of each \
+             block's samples, since neighbours on a machine only add.",
             self.seconds, self.effort.blocks
         )
     }
@@ -328,12 +328,12 @@ fn added_row(what: &str, added: Added, budget: f64, documented: &str) -> Row {
     )
     .beside(format!(
         "{} µs without, {} µs with (documented: {documented})",
-        short(added.without_us),
-        short(added.with_us)
+        short(added.without_us.median),
+        short(added.with_us.median)
     ))
     .by(format!(
-        "CPU clocks of client and server on one processor, softirq included; the fastest tenth of {} samples in blocks \
-         off/on/on/off; brackets: by the fastest and the middle sample",
+        "CPU clocks of client and server on one processor, softirq included; {} pairs of blocks off/on, on/off, the \
+         fastest tenth of each block's samples; middle pair, and the middle half of the pairs",
         added.percent.samples
     ))
 }

@@ -35,6 +35,18 @@ impl Figure {
         })
     }
 
+    /// Median of samples with their quartiles instead of the outermost; `None` of none.
+    pub fn quartiles(samples: &[f64]) -> Option<Self> {
+        let mut sorted = samples.to_vec();
+        sorted.sort_by(f64::total_cmp);
+        let quarter = sorted.len() / 4;
+        Some(Self {
+            least: *sorted.get(quarter)?,
+            most: *sorted.get(sorted.len() - 1 - quarter)?,
+            ..Self::of(samples)?
+        })
+    }
+
     /// One value without a spread.
     pub const fn single(value: f64) -> Self {
         Self {
