@@ -70,7 +70,7 @@ fn the_budget_accounts_for_every_moment() {
         return;
     }
     let options = LoadOptions { slots: 16_384 };
-    let mut source = EbpfSource::open(&options, kernel_clock()).expect("the probes attach");
+    let mut source = EbpfSource::open(&options).expect("the probes attach");
     let netns = namespaces::own().expect("/proc");
     let mut table = Table::new(TableConfig {
         capacity: 16_384,

@@ -1,7 +1,6 @@
 //! The probes against `ss`, the system's own reader of the same kernel. Needs root and BPF.
 
 use tcpwin_agent::source::ebpf::{EbpfSource, LoadOptions};
-use tcpwin_agent::source::kernel_clock;
 
 #[path = "support/comparison.rs"]
 mod comparison;
@@ -24,6 +23,6 @@ fn ebpf_equals_ss() {
     }
     comparison::against_ss(|| {
         let options = LoadOptions { slots: 16_384 };
-        Box::new(EbpfSource::open(&options, kernel_clock()).expect("the probes attach"))
+        Box::new(EbpfSource::open(&options).expect("the probes attach"))
     });
 }

@@ -5,7 +5,7 @@
 
 use tcpwin_agent::observation::{CallCounts, Key};
 use tcpwin_agent::source::ebpf::{EbpfSource, LoadOptions};
-use tcpwin_agent::source::{Source, kernel_clock, netns as namespaces};
+use tcpwin_agent::source::{Source, netns as namespaces};
 
 #[path = "sends/case.rs"]
 mod case;
@@ -40,7 +40,7 @@ impl Watch {
         }
         let options = LoadOptions { slots: 16_384 };
         Some(Self {
-            source: EbpfSource::open(&options, kernel_clock()).expect("the probes attach"),
+            source: EbpfSource::open(&options).expect("the probes attach"),
             told: Told::default(),
             netns: namespaces::own().expect("/proc"),
         })

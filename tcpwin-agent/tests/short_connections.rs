@@ -33,7 +33,7 @@ fn short_connections_are_told_whole() {
         return;
     }
     let options = LoadOptions { slots: 16_384 };
-    let mut source = EbpfSource::open(&options, kernel_clock()).expect("the probes attach");
+    let mut source = EbpfSource::open(&options).expect("the probes attach");
     let netns = namespaces::own().expect("/proc");
     let mut told = Told::default();
     let lived: Vec<Lived> = thread::scope(|scope| {

@@ -4,7 +4,7 @@ use crate::config::{Config, SourceChoice};
 use crate::kernel::{self, Choice, KernelError, LackKind, SourceKind};
 use crate::source::ebpf::{EbpfSource, LoadOptions};
 use crate::source::sock_diag::SockDiag;
-use crate::source::{Source, kernel_clock, whole};
+use crate::source::{Source, whole};
 
 /// A source that is ready.
 #[derive(Debug)]
@@ -68,7 +68,7 @@ fn start(kind: SourceKind, config: &Config) -> Result<Box<dyn Source>, OpenError
     match kind {
         SourceKind::Ebpf => {
             let slots = u32::try_from(config.max_connections.count()).unwrap_or(u32::MAX);
-            let source = EbpfSource::open(&LoadOptions { slots }, kernel_clock());
+            let source = EbpfSource::open(&LoadOptions { slots });
             Ok(Box::new(source.map_err(|error| failed(whole(&error)))?))
         }
         SourceKind::SockDiag => {

@@ -86,15 +86,15 @@ impl EbpfSource {
     ///
     /// # Errors
     /// When no hook that sees connections open can be attached; the text names the step and what the kernel said.
-    pub fn open(options: &LoadOptions, now: Instant) -> Result<Self, LoadError> {
+    pub fn open(options: &LoadOptions) -> Result<Self, LoadError> {
         let mut source = load::open(options)?;
-        source.settle(now, None);
+        source.walker.walk(&mut source.ebpf, None);
         Ok(source)
     }
 
-    /// Walks the sockets of every namespace, or of those given, once: seeds those without a slot, settles those that went quiet.
-    fn settle(&mut self, now: Instant, only: Option<&HashSet<u32>>) {
-        let cost = self.walker.walk(&mut self.ebpf, only);
+    /// Walks the sockets of these namespaces, where some went quiet, and sets the pause until it may be done again.
+    fn settle(&mut self, now: Instant, waiting: &HashSet<u32>) {
+        let cost = self.walker.walk(&mut self.ebpf, Some(waiting));
         self.settle_after = Instant(now.0 + cost.0 * SETTLE_SHARE);
     }
 
@@ -240,14 +240,16 @@ impl Source for EbpfSource {
             !lost
         });
         self.read_slots(now, sink);
-        if self.walker.discover(now) {
-            self.settle(now, None);
-            self.read_settled(now, sink);
-        } else if !self.quiet.is_empty() && now >= self.settle_after {
+        let new = self.walker.discover(now);
+        if !new.is_empty() {
+            // Seeds them. It is done once, and no reason to make quiet sockets wait.
+            self.walker.walk(&mut self.ebpf, Some(&new));
+        }
+        if !self.quiet.is_empty() && now >= self.settle_after {
             // A walk passes by every bucket of the kernel's table for each namespace: only those that wait for it.
             let of = |index: &u32| self.seen[*index as usize].netns;
             let waiting: HashSet<u32> = self.quiet.iter().map(of).collect();
-            self.settle(now, Some(&waiting));
+            self.settle(now, &waiting);
             self.read_settled(now, sink);
         }
         Ok(())

@@ -70,19 +70,20 @@ impl Walker {
         self.failures
     }
 
-    /// Looks for namespaces, at a bounded rate. True if there is a new one.
-    pub(super) fn discover(&mut self, now: Instant) -> bool {
+    /// Looks for namespaces, at a bounded rate. Gives the new ones.
+    pub(super) fn discover(&mut self, now: Instant) -> HashSet<u32> {
         match self.discovery.when_due(now) {
             Ok(Some(doors)) => {
-                let any_new = doors.keys().any(|inum| !self.doors.contains_key(inum));
+                let is_new = |inum: &&u32| !self.doors.contains_key(*inum);
+                let new = doors.keys().filter(is_new).copied().collect();
                 self.doors = doors;
-                any_new
+                new
             }
-            Ok(None) => false,
+            Ok(None) => HashSet::new(),
             Err(error) => {
                 tracing::debug!("cannot look for network namespaces: {error}");
                 self.failures += 1;
-                false
+                HashSet::new()
             }
         }
     }
