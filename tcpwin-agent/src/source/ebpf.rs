@@ -78,7 +78,8 @@ pub struct EbpfSource {
     gone: HashMap<Key, Instant>,
     undecoded: u64,
     misses: miss::Misses,
-    settle_after: Instant,
+    /// By namespace, when it may be walked again.
+    settle_after: HashMap<u32, Instant>,
 }
 
 impl EbpfSource {
@@ -92,10 +93,26 @@ impl EbpfSource {
         Ok(source)
     }
 
-    /// Walks the sockets of these namespaces, where some went quiet, and sets the pause until it may be done again.
-    fn settle(&mut self, now: Instant, waiting: &HashSet<u32>) {
-        let cost = self.walker.walk(&mut self.ebpf, Some(waiting));
-        self.settle_after = Instant(now.0 + cost.0 * SETTLE_SHARE);
+    /// Walks the namespaces in which sockets went quiet, each after a pause of its own: one with many sockets is no reason to make
+    /// the others wait. Together they stay within [`SETTLE_SHARE`].
+    fn settle(&mut self, now: Instant, sink: &mut dyn FnMut(Update)) {
+        let waiting: HashSet<u32> = self
+            .quiet
+            .iter()
+            .map(|index| self.seen[*index as usize].netns)
+            .collect();
+        let is_due = |netns: &u32| self.settle_after.get(netns).is_none_or(|after| now >= *after);
+        let due: HashSet<u32> = waiting.iter().copied().filter(is_due).collect();
+        for netns in &due {
+            let cost = self.walker.walk(&mut self.ebpf, Some(&HashSet::from([*netns])));
+            let pause = cost.0 * SETTLE_SHARE * waiting.len() as u64;
+            self.settle_after.insert(*netns, Instant(now.0 + pause));
+        }
+        self.settle_after
+            .retain(|netns, after| now < *after || waiting.contains(netns));
+        if !due.is_empty() {
+            self.read_settled(now, &due, sink);
+        }
     }
 
     /// How far slots have ever been used; brings them into view.
@@ -188,8 +205,12 @@ impl EbpfSource {
     }
 
     /// After a settling pass: hands over what it changed.
-    fn read_settled(&mut self, now: Instant, sink: &mut dyn FnMut(Update)) {
-        let mut quiet = std::mem::take(&mut self.quiet);
+    fn read_settled(&mut self, now: Instant, walked: &HashSet<u32>, sink: &mut dyn FnMut(Update)) {
+        let is_walked = |index: &u32| walked.contains(&self.seen[*index as usize].netns);
+        let (mut quiet, waiting) = std::mem::take(&mut self.quiet)
+            .into_iter()
+            .partition::<Vec<u32>, _>(is_walked);
+        self.quiet = waiting;
         quiet.sort_unstable();
         let Self { slots, seen, .. } = self;
         slots.copy_each(&quiet, &mut |index, slot| {
@@ -245,12 +266,9 @@ impl Source for EbpfSource {
             // Seeds them. It is done once, and no reason to make quiet sockets wait.
             self.walker.walk(&mut self.ebpf, Some(&new));
         }
-        if !self.quiet.is_empty() && now >= self.settle_after {
-            // A walk passes by every bucket of the kernel's table for each namespace: only those that wait for it.
-            let of = |index: &u32| self.seen[*index as usize].netns;
-            let waiting: HashSet<u32> = self.quiet.iter().map(of).collect();
-            self.settle(now, &waiting);
-            self.read_settled(now, sink);
+        // A walk passes by every bucket of the kernel's table: only where a socket waits for it.
+        if !self.quiet.is_empty() {
+            self.settle(now, sink);
         }
         Ok(())
     }

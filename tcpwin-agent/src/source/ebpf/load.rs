@@ -183,7 +183,7 @@ pub(super) fn open(options: &LoadOptions) -> Result<EbpfSource, LoadError> {
         gone: HashMap::new(),
         undecoded: 0,
         misses: super::miss::Misses::default(),
-        settle_after: Instant(0),
+        settle_after: HashMap::new(),
     })
 }
 
