@@ -10,7 +10,11 @@ use crate::bench::probes::{self, Cost, Costs, Counting};
 use crate::bench::stat::{Figure, fastest_tenth};
 use crate::bench::worker::{Role, Worker};
 use crate::lab::agent::Agent;
+use crate::lab::clock::Timer;
 use crate::lab::netns::NetNs;
+
+/// Before a block, with probes and without.
+const SETTLE_NS: u64 = 1_500_000_000;
 
 /// How much is measured.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +82,8 @@ pub fn added(talk: &mut Talk, tcpwin: &Path, effort: Effort) -> Result<(Added, A
     for block in 0..effort.blocks * 2 {
         let on = matches!(block % 4, 1 | 2);
         let agent = on.then(|| Agent::start(tcpwin, "ebpf")).transpose()?;
+        // Its start is over by then: a busy neighbour would slow the talk down.
+        Timer::every(SETTLE_NS)?.wait();
         let at = usize::from(on);
         turns[at].push(talk.block("turns", effort.turns, effort.samples)?);
         connects[at].push(talk.block("connects", effort.connects, effort.samples)?);

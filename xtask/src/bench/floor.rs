@@ -6,6 +6,7 @@ use std::os::fd::{AsRawFd as _, FromRawFd as _, OwnedFd};
 use anyhow::{Context as _, Result};
 use aya::programs::loaded_programs;
 use aya_obj::btf::{Btf, BtfKind};
+use rustix::process::{Resource, Rlimit, setrlimit};
 
 use crate::bench::probes::Cost;
 
@@ -65,6 +66,12 @@ pub struct Floor {
 impl Floor {
     /// Attaches it.
     pub fn attach() -> Result<Self> {
+        // Kernels before 5.11 count programs as locked memory; where the limit may not be raised, newer ones do not ask.
+        let unlimited = Rlimit {
+            current: None,
+            maximum: None,
+        };
+        let _ = setrlimit(Resource::Memlock, unlimited);
         let btf = Btf::from_sys_fs().context("cannot read the kernel's BTF")?;
         let attach_btf_id = btf
             .id_by_type_name_kind("btf_trace_tcp_probe", BtfKind::Typedef)
