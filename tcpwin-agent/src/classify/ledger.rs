@@ -102,10 +102,8 @@ fn ceilings(evidence: &Evidence<'_>) -> Vec<Ceiling> {
 
 /// The lowest ceiling of another cause that lies above what the connection does now.
 pub(super) fn next(evidence: &Evidence<'_>, verdict: &Verdict) -> Option<Ceiling> {
-    if !matches!(
-        verdict.limit.bound(),
-        Bound::Window | Bound::Bandwidth | Bound::Loss
-    ) {
+    // Past a loss or a full path lies what the path can carry, which is not known: the next window would promise too much.
+    if verdict.limit.bound() != Bound::Window && verdict.limit != Limit::Pacing {
         return None;
     }
     let binding = verdict
