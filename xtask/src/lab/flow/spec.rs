@@ -22,6 +22,9 @@ pub struct FlowSpec {
     /// Open, use and close one connection first, so that the kernel has metrics of the peer.
     #[serde(default)]
     pub warm_up: bool,
+    /// An agent of the scenario's own starts some seconds after the flow: it finds the sockets, it does not see them open.
+    #[serde(default)]
+    pub older_than_agent: bool,
     /// Time between two reports of each connection.
     #[serde(default = "default_tick_ms")]
     pub tick_ms: u64,
@@ -43,6 +46,7 @@ impl FlowSpec {
             family: Family::default(),
             count: default_count(),
             warm_up: false,
+            older_than_agent: false,
             tick_ms: default_tick_ms(),
             pattern,
             sender: SocketSpec::default(),
