@@ -2,8 +2,9 @@
 
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use super::interval::Interval;
 use super::net::Side;
 use super::relay::LinkStats;
 use super::run::Run;
@@ -12,7 +13,7 @@ use super::truth::Truth;
 use super::verdict::{Judgement, error};
 
 /// How a scenario ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// tcpwin was right.
@@ -66,7 +67,7 @@ fn off(expect: &Expect, truth: &Truth) -> bool {
 }
 
 /// A scenario's report.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Report {
     /// Its name.
     pub name: String,
@@ -120,6 +121,28 @@ impl Report {
             path: None,
             error: Some(format!("{error:#}")),
             ss: None,
+        }
+    }
+}
+
+impl Report {
+    /// Every judged second of its connections.
+    pub fn intervals(&self) -> impl Iterator<Item = &Interval> {
+        self.judgements.iter().flat_map(|judgement| &judgement.intervals)
+    }
+
+    /// Why its intervals do not count, in a few words.
+    pub fn why_not_judged(&self) -> String {
+        match (&self.error, self.outcome) {
+            (Some(error), _) => error.clone(),
+            (None, Outcome::LabOff) => {
+                let measured = self.truths.iter().map(|truth| truth.received_bps).sum::<f64>();
+                format!(
+                    "the lab was off: the receivers measured {:.2} Mbit/s",
+                    measured / 1e6
+                )
+            }
+            (None, outcome) => outcome.word().to_lowercase(),
         }
     }
 }
