@@ -2,7 +2,9 @@
 //! tools. Written wholly from the reports of runs.
 
 mod ceiling;
+mod matrix;
 mod page;
+mod promise;
 mod table;
 mod tally;
 

@@ -74,6 +74,9 @@ pub struct Judgement {
     /// The last `next` given with a right verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<Value>,
+    /// The changes advised with the last right verdict.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
     /// The last proof sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proof: Option<String>,
@@ -128,6 +131,7 @@ pub fn judge(expect: &Expect, samples: &[Sample], truth: &Truth) -> Judgement {
         if seen.is_right() {
             ceilings.extend(said.ceiling_bps);
             judgement.next = connection.get("next").cloned();
+            judgement.changes = changes(connection);
         }
         judgement.proof = connection.get("proof").and_then(Value::as_str).map(str::to_owned);
         judgement.intervals.push(seen);
@@ -136,6 +140,18 @@ pub fn judge(expect: &Expect, samples: &[Sample], truth: &Truth) -> Judgement {
     judgement.observed_bps = (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64);
     judgement.faults = judgement.faults(expect);
     judgement
+}
+
+/// What its remedies would change, as one would type it.
+fn changes(connection: &Value) -> Vec<String> {
+    let remedies = connection
+        .get("remedies")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    remedies
+        .filter_map(|remedy| remedy["change"].as_str().map(str::to_owned))
+        .collect()
 }
 
 /// A second of which nothing has been said yet.

@@ -1,14 +1,13 @@
 //! The page: what it means, the figures at a glance, then each run.
 
-use std::collections::BTreeSet;
 use std::fmt::Write;
 
-use super::ceiling::{ceiling_error, is_window_bound};
-use super::table::{count, percent, signed_percent, table};
-use super::tally::{Confusion, Tally, intervals, judged};
-use crate::lab::interval::Interval;
+use super::ceiling::ceilings;
+use super::matrix::{confusion, left_out, misses};
+use super::promise::promises;
+use super::table::{percent, table};
+use super::tally::{Tally, intervals, judged};
 use crate::lab::record::Record;
-use crate::lab::report::Report;
 
 const INTRODUCTION: &str = "\
 # Accuracy
@@ -44,6 +43,7 @@ pub fn page(records: &[Record]) -> String {
     page.push_str(&glance(records));
     page.push_str("\n## Ceilings\n\n");
     page.push_str(&ceilings(records));
+    page.push_str(&promises(records));
     for record in records {
         let _ = write!(page, "\n## {record}\n\nLinux {}.\n\n", record.release());
         page.push_str(&confusion(record));
@@ -83,117 +83,6 @@ fn glance(records: &[Record]) -> String {
         })
         .collect();
     table(&head.map(str::to_owned), &rows)
-}
-
-/// Rows are truths, columns what was said; beside it how often each rule was right.
-fn confusion(record: &Record) -> String {
-    let all: Vec<&Interval> = intervals(record).collect();
-    let confusion = Confusion::of(all.iter().copied());
-    let said = confusion.said();
-    let mut head = vec!["truth ↓ said →".to_owned()];
-    head.extend(said.iter().map(|said| said.replace('_', " ")));
-    head.extend(["right", "largest clock", "NDT"].map(str::to_owned));
-    let rows: Vec<_> = confusion
-        .truths()
-        .into_iter()
-        .map(|truth| {
-            let tally = Tally::of(all.iter().copied().filter(|interval| interval.truth == truth));
-            let mut row = vec![truth.replace('_', " ")];
-            row.extend(said.iter().map(|said| match confusion.count(truth, said) {
-                number if *said == truth && number > 0 => format!("**{number}**"),
-                number => count(number),
-            }));
-            row.extend([
-                percent(tally.right, tally.intervals),
-                percent(tally.largest_right, tally.clocked),
-                percent(tally.ndt_right, tally.clocked),
-            ]);
-            row
-        })
-        .collect();
-    table(&head, &rows)
-}
-
-/// The scenarios in which an interval was not right.
-fn misses(record: &Record) -> String {
-    let missed: Vec<_> = judged(record)
-        .filter(|report| report.intervals().any(|interval| !interval.is_right()))
-        .map(|report| {
-            let tally = Tally::of(report.intervals());
-            let confusion = Confusion::of(report.intervals().filter(|interval| !interval.is_right()));
-            let said: Vec<_> = confusion
-                .truths()
-                .iter()
-                .flat_map(|truth| confusion.said().into_iter().map(move |said| (*truth, said)))
-                .filter(|(truth, said)| confusion.count(truth, said) > 0)
-                .map(|(truth, said)| format!("{truth} as {said}: {}", confusion.count(truth, said)))
-                .collect();
-            format!(
-                "- `{}`: {} of {} right; {}\n",
-                report.name,
-                tally.right,
-                tally.intervals,
-                said.join(", ")
-            )
-        })
-        .collect();
-    match missed.as_slice() {
-        [] => "\nEvery interval was right.\n".to_owned(),
-        missed => format!("\nNot right:\n\n{}", missed.concat()),
-    }
-}
-
-fn left_out(record: &Record) -> String {
-    let counted: BTreeSet<_> = judged(record).map(|report| report.name.as_str()).collect();
-    let left: Vec<_> = record
-        .scenarios
-        .iter()
-        .filter(|report| !counted.contains(report.name.as_str()))
-        .map(|report| format!("- `{}`: {}\n", report.name, report.why_not_judged()))
-        .collect();
-    match left.as_slice() {
-        [] => String::new(),
-        left => format!("\nLeft out:\n\n{}", left.concat()),
-    }
-}
-
-/// Rows are scenarios that a window binds, columns the runs.
-fn ceilings(records: &[Record]) -> String {
-    let mut head = vec!["window-bound scenario: median error (worst)".to_owned()];
-    head.extend(records.iter().map(Record::to_string));
-    let of = |report: &Report| match ceiling_error(report) {
-        Some(error) => format!(
-            "{} ({})",
-            signed_percent(error.median),
-            signed_percent(error.worst)
-        ),
-        None => "none given".to_owned(),
-    };
-    let rows: Vec<_> = scenarios(records, is_window_bound)
-        .into_iter()
-        .map(|name| {
-            let mut row = vec![format!("`{name}`")];
-            row.extend(records.iter().map(|record| {
-                judged(record)
-                    .find(|report| report.name == name)
-                    .map_or_else(|| "–".to_owned(), of)
-            }));
-            row
-        })
-        .collect();
-    let meaning = "What tcpwin said the binding window allows, in right intervals, against what the receiver's program measured over the \
-                   steady part.\n\n";
-    format!("{meaning}{}", table(&head, &rows))
-}
-
-/// The names of the scenarios of any run that are of this kind.
-fn scenarios(records: &[Record], kind: impl Fn(&Report) -> bool) -> BTreeSet<&str> {
-    records
-        .iter()
-        .flat_map(judged)
-        .filter(|report| kind(report))
-        .map(|report| report.name.as_str())
-        .collect()
 }
 
 #[cfg(test)]
@@ -251,6 +140,7 @@ mod tests {
             "- `broken_30ms`: the flow did not open within 60 s",
             "| `rwnd_rcvbuf_30ms` | +2.0 % (+3.0 %) |",
             "| `sndbuf_30ms` | +0.0 % (+0.0 %) |",
+            "| `rwnd_rcvbuf_30ms` | `setsockopt(SO_RCVBUF, 262144)` | 84.0 → 80.0 Mbit/s (+5.0 %) |",
         ] {
             assert!(page.contains(text), "{text}\n{page}");
         }

@@ -27,6 +27,11 @@ pub fn signed_percent(error: f64) -> String {
     format!("{:+.1} %", error * 100.0)
 }
 
+/// A rate, as a number of Mbit/s.
+pub fn mbit(bps: f64) -> String {
+    format!("{:.1}", bps / 1e6)
+}
+
 /// A count that is dull when it is 0.
 pub fn count(number: usize) -> String {
     if number == 0 {

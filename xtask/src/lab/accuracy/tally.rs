@@ -92,6 +92,16 @@ pub fn intervals(record: &Record) -> impl Iterator<Item = &Interval> {
     judged(record).flat_map(Report::intervals)
 }
 
+/// The names of the scenarios of any run that are of this kind.
+pub fn scenarios(records: &[Record], kind: impl Fn(&Report) -> bool) -> BTreeSet<&str> {
+    records
+        .iter()
+        .flat_map(judged)
+        .filter(|report| kind(report))
+        .map(|report| report.name.as_str())
+        .collect()
+}
+
 /// How often each limit was named where each was true.
 #[derive(Debug, Default)]
 pub struct Confusion<'a> {
