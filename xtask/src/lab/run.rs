@@ -36,7 +36,7 @@ pub struct Run {
 
 /// Runs the scenario's flows; `watch` looks on once a second in the steady part.
 pub fn run(scenario: &Scenario, watch: &mut dyn Watch, with_ss: bool) -> Result<Run> {
-    let net = Net::new(&scenario.path)?;
+    let mut net = Net::new(&scenario.path)?;
     net.configure(Side::Sender, &scenario.hosts.sender)?;
     net.configure(Side::Receiver, &scenario.hosts.receiver)?;
     let mut flow = net.spawn_flow(&scenario.flow)?;
@@ -44,18 +44,19 @@ pub fn run(scenario: &Scenario, watch: &mut dyn Watch, with_ss: bool) -> Result<
         flow.listen_for(AGE_S)?;
         watch.aged()?;
     }
-    let at = |seconds: f64| flow.started_ns() + seconds_ns(seconds);
+    let started_ns = flow.started_ns();
+    let at = |seconds: f64| started_ns + seconds_ns(seconds);
     let steady_ns = at(scenario.expect.steady_after_s);
     // An agent that has only just started has no interval yet to speak of.
     let sampled_ns = steady_ns.max(now_ns()) + seconds_ns(2.0);
     let end_ns = at(scenario.expect.seconds);
-    let mut cut_ns = scenario.path.stall_after_s.map(at);
+    let mut events = scenario.path.events().into_iter().peekable();
     let (mut second, mut second_ns) = (1, at(1.0));
     let mut ss = None;
     while second_ns <= end_ns {
-        if let Some(cut) = cut_ns.take_if(|cut| *cut <= second_ns) {
-            flow.listen_until(cut)?;
-            net.cut();
+        while let Some((event_s, event)) = events.next_if(|(event_s, _)| at(*event_s) <= second_ns) {
+            flow.listen_until(at(event_s))?;
+            net.apply(event);
         }
         flow.listen_until(second_ns)?;
         // The agent's last interval began up to two seconds ago, and all of it must be steady.

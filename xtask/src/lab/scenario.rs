@@ -7,7 +7,7 @@ use std::{fmt, fs};
 use anyhow::{Context, Result, anyhow, bail};
 use serde::{Deserialize, Serialize};
 
-use super::flow::{FlowSpec, Pattern};
+use super::flow::FlowSpec;
 use super::net::{HostSpec, PathSpec, Side};
 use super::what_if::WhatIf;
 
@@ -231,16 +231,7 @@ impl Scenario {
         if self.flow.count == 0 || self.flow.count > 1000 {
             bail!("flow.count = {} is not within 1–1,000", self.flow.count);
         }
-        if matches!(
-            self.flow.pattern,
-            Pattern::Short { .. }
-                | Pattern::Bulk {
-                    total_bytes: Some(_),
-                    ..
-                }
-        ) {
-            bail!("a scenario's flow goes on until the lab ends it");
-        }
+        self.flow.pattern.check()?;
         Ok(())
     }
 

@@ -155,6 +155,7 @@ fn show_path(f: &mut fmt::Formatter<'_>, [forward, reverse]: [LinkStats; 2]) -> 
         ("tail", forward.dropped_tail + reverse.dropped_tail),
         ("loss", forward.dropped_loss + reverse.dropped_loss),
         ("policer", forward.dropped_policer + reverse.dropped_policer),
+        ("too large", forward.dropped_too_large + reverse.dropped_too_large),
         ("cut", forward.dropped_blackhole + reverse.dropped_blackhole),
         ("refused", forward.write_errors + reverse.write_errors),
     ];
