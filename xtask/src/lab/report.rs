@@ -126,7 +126,7 @@ impl Report {
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:<8} {:<26}", self.outcome.word(), self.name)?;
+        write!(f, "{:<8} {:<34}", self.outcome.word(), self.name)?;
         for (number, cause) in self.expect.causes().enumerate() {
             let word = if number == 0 { "expects" } else { "then" };
             write!(f, " {word} {cause}")?;
