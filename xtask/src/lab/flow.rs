@@ -20,7 +20,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 
 pub use report::{Reading, Report, TcpInfo};
-pub use spec::{Family, FlowSpec, Method, Pattern, WorkerSpec};
+pub use spec::{Family, FlowSpec, Method, Part, Pattern, WorkerSpec};
 pub use worker::run as run_worker;
 
 use super::clock::{now_ns, seconds_ns};
