@@ -15,14 +15,16 @@ use super::verdict::{Judgement, error, median};
 const NUMBER: &str = "$number";
 /// Stands for the number (or the list of numbers) that a remedy gives, as text.
 const TEXT: &str = "$text";
+/// Stands for the directive that a remedy gives, as its program's configuration takes it.
+const DIRECTIVE: &str = "$directive";
 /// Takes the key away.
 const NONE: &str = "$none";
 
 /// How the advice is applied.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WhatIf {
-    /// A word of tcpwin's own remedy: the number after it is what is applied as `"$number"` or `"$text"`. Absent where
-    /// the advice is no number.
+    /// A word of tcpwin's own remedy. The number after it is what is applied as `"$number"` or `"$text"`; what stands
+    /// between backquotes around it is `"$directive"`. Absent where the advice is a removal.
     pub value: Option<String>,
     /// How far the predicted rate may be off the measured one, as a share.
     #[serde(default = "default_tolerance")]
@@ -64,21 +66,27 @@ impl WhatIf {
         if scenario.count() != 1 {
             bail!("a [what_if] is for one connection");
         }
-        let some = self.value.as_ref().map(|_| "4194304");
-        self.applied(scenario, some).context("[what_if]").map(|_| ())
+        let change = self.value.as_ref().map(|word| format!("`{word} 4194304`"));
+        self.applied(scenario, change.as_deref())
+            .context("[what_if]")
+            .map(|_| ())
     }
 
-    /// The remedy to apply and the number in it.
-    fn advice<'a>(&self, changes: &'a [String]) -> Option<(&'a str, &'a str)> {
-        let word = self.value.as_deref()?;
-        changes.iter().find_map(|change| {
-            let (_, after) = change.split_once(word)?;
-            Some((change.as_str(), first_numbers(after)?))
-        })
+    /// The first remedy that gives what the overlay needs, and the scenario with it applied.
+    fn first_applicable<'a>(
+        &self,
+        scenario: &Scenario,
+        word: &str,
+        changes: &'a [String],
+    ) -> Option<(&'a str, Scenario)> {
+        changes
+            .iter()
+            .filter(|change| change.contains(word))
+            .find_map(|change| Some((change.as_str(), self.applied(scenario, Some(change)).ok()?)))
     }
 
-    /// The scenario with the advice applied.
-    fn applied(&self, scenario: &Scenario, value: Option<&str>) -> Result<Scenario> {
+    /// The scenario with this remedy's change applied.
+    fn applied(&self, scenario: &Scenario, change: Option<&str>) -> Result<Scenario> {
         let mut table = Table::try_from(scenario).context("a scenario is a table")?;
         table.remove("what_if");
         table.remove("figures");
@@ -86,7 +94,10 @@ impl WhatIf {
             // What the flow makes by construction is another rate now.
             expect.remove("rate_mbit");
         }
-        lay_over(&mut table, &self.overlay, value)?;
+        let advice = change
+            .zip(self.value.as_deref())
+            .map(|(change, word)| Advice { change, word });
+        lay_over(&mut table, &self.overlay, advice)?;
         let again: Scenario = table.try_into().context("with the advice applied")?;
         again.check()?;
         Ok(again)
@@ -118,16 +129,37 @@ pub fn prepare(
     if applied.predicted_bps.is_none() {
         applied.faults.push("no rate was promised".into());
     }
-    let advice = what_if.advice(&judgement.changes);
-    if let (Some(word), None) = (&what_if.value, advice) {
+    let Some(word) = &what_if.value else {
+        return Ok((Some(what_if.applied(scenario, None)?), applied));
+    };
+    let Some((change, again)) = what_if.first_applicable(scenario, word, &judgement.changes) else {
         applied
             .faults
-            .push(format!("no remedy gives a number for {word}"));
+            .push(format!("no remedy says what {word} is to be"));
         return Ok((None, applied));
-    }
-    applied.change = advice.map(|(change, _)| change.to_owned());
-    let again = what_if.applied(scenario, advice.map(|(_, number)| number))?;
+    };
+    applied.change = Some(change.to_owned());
     Ok((Some(again), applied))
+}
+
+/// A remedy's change, and the word in it that matters.
+#[derive(Clone, Copy, Debug)]
+struct Advice<'a> {
+    change: &'a str,
+    word: &'a str,
+}
+
+impl<'a> Advice<'a> {
+    fn numbers(self) -> Option<&'a str> {
+        let (_, after) = self.change.split_once(self.word)?;
+        first_numbers(after)
+    }
+
+    /// What stands between the backquotes around the word.
+    fn directive(self) -> Option<&'a str> {
+        let mut quoted = self.change.split('`').skip(1).step_by(2);
+        quoted.find(|text| text.contains(self.word))
+    }
 }
 
 impl Applied {
@@ -158,22 +190,22 @@ fn first_numbers(text: &str) -> Option<&str> {
     Some(rest[..end].trim_end())
 }
 
-fn lay_over(base: &mut Table, overlay: &Table, value: Option<&str>) -> Result<()> {
+fn lay_over(base: &mut Table, overlay: &Table, advice: Option<Advice<'_>>) -> Result<()> {
     for (key, new) in overlay {
         match (base.get_mut(key), new) {
             (Some(Value::Table(below)), Value::Table(above)) if same_kind(below, above) => {
-                lay_over(below, above, value)?;
+                lay_over(below, above, advice)?;
             }
             (_, Value::Table(above)) => {
                 let mut below = Table::new();
-                lay_over(&mut below, above, value)?;
+                lay_over(&mut below, above, advice)?;
                 base.insert(key.clone(), Value::Table(below));
             }
             (_, Value::String(text)) if text == NONE => {
                 base.remove(key);
             }
             (_, new) => {
-                base.insert(key.clone(), substituted(new, value)?);
+                base.insert(key.clone(), substituted(new, advice)?);
             }
         }
     }
@@ -187,26 +219,31 @@ fn same_kind(below: &Table, above: &Table) -> bool {
         .is_none_or(|kind| below.get("kind") == Some(kind))
 }
 
-fn substituted(new: &Value, value: Option<&str>) -> Result<Value> {
+fn substituted(new: &Value, advice: Option<Advice<'_>>) -> Result<Value> {
     let Value::String(text) = new else {
         return Ok(new.clone());
     };
-    if text != NUMBER && text != TEXT {
+    if ![NUMBER, TEXT, DIRECTIVE].contains(&text.as_str()) {
         return Ok(new.clone());
     }
-    let value = value.ok_or_else(|| anyhow!("{text} needs `value`: a word of the remedy that has it"))?;
-    if text == TEXT {
-        return Ok(Value::String(value.to_owned()));
+    let advice = advice.ok_or_else(|| anyhow!("{text} needs `value`: a word of the remedy that has it"))?;
+    let found = match text.as_str() {
+        DIRECTIVE => advice.directive(),
+        _ => advice.numbers(),
+    };
+    let found = found.ok_or_else(|| anyhow!("{:?} has no {text}", advice.change))?;
+    if text != NUMBER {
+        return Ok(Value::String(found.to_owned()));
     }
-    let number = value
+    let number = found
         .parse()
-        .with_context(|| format!("the remedy's {value:?} is not one number"))?;
+        .with_context(|| format!("the remedy's {found:?} is not one number"))?;
     Ok(Value::Integer(number))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{WhatIf, first_numbers, prepare};
+    use super::{Advice, WhatIf, first_numbers, prepare};
     use crate::lab::interval::Interval;
     use crate::lab::scenario::Scenario;
     use crate::lab::verdict::Judgement;
@@ -299,7 +336,7 @@ mod tests {
         )
         .expect("reads");
         assert!(again.is_none());
-        assert_eq!(applied.faults, ["no remedy gives a number for SO_SNDBUF"]);
+        assert_eq!(applied.faults, ["no remedy says what SO_SNDBUF is to be"]);
     }
 
     #[test]
@@ -311,6 +348,21 @@ mod tests {
         ] {
             assert!(Scenario::parse(&SCENARIO.replacen(from, to, 1)).is_err(), "{to}");
         }
+    }
+
+    #[test]
+    fn a_directive_is_what_stands_between_backquotes() {
+        let advice = |change| Advice {
+            change,
+            word: "preread",
+        };
+        let change = "if the peer is `nginx`: `http2_body_preread_size 1m; client_body_buffer_size 1m;`";
+        assert_eq!(
+            advice(change).directive(),
+            Some("http2_body_preread_size 1m; client_body_buffer_size 1m;")
+        );
+        assert_eq!(advice("raise preread 4").directive(), None);
+        assert_eq!(advice("raise preread 4").numbers(), Some("4"));
     }
 
     #[test]
