@@ -224,11 +224,11 @@ fn connection(n: u64, tick: u64) -> Connection {
             bits_text(ceiling)
         ),
         remedies: if held {
-            vec![Remedy {
-                side: Side::PeerKernel,
-                change: "sysctl -w net.ipv4.tcp_window_scaling=1".into(),
-                why: format!("a window of {} needs a scale of 7", bytes_text(452_000)),
-            }]
+            vec![Remedy::new(
+                Side::PeerKernel,
+                "sysctl -w net.ipv4.tcp_window_scaling=1",
+                format!("a window of {} needs a scale of 7", bytes_text(452_000)),
+            )]
         } else {
             Vec::new()
         },

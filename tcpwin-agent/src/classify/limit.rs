@@ -31,6 +31,8 @@ fn verdict(
         confidence,
         ceiling,
         next: None,
+        ledger: Vec::new(),
+        inconsistent: None,
         proof,
         remedies,
     }

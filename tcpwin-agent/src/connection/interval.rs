@@ -12,6 +12,31 @@ pub struct BudgetShares {
     pub flight: [Option<f64>; tcpwin_common::BUDGET_STATES],
 }
 
+/// The last intervals of a connection taken together, this one included: what a second alone cannot show.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Recent {
+    /// How many, at least one.
+    pub intervals: u32,
+    /// Their length together.
+    pub span: Nanos,
+    /// Bytes the peer acknowledged.
+    pub acked: Bytes,
+    /// Bytes received in order.
+    pub received: Bytes,
+    /// Segments retransmitted.
+    pub retransmits: u32,
+    /// Segments delivered.
+    pub delivered: u32,
+    /// Entries into recovery or loss.
+    pub cwnd_falls: u32,
+    /// Standard deviation of the intervals' sending rates over their mean; 0 for a steady or a single one.
+    pub rate_cv: f64,
+    /// Since when nothing was acknowledged though something was outstanding; zero while ACKs come.
+    pub unanswered: Nanos,
+    /// Segments that came in that time.
+    pub segments_in_unanswered: u64,
+}
+
 /// The deltas between two observations, and the socket as it is at the end.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Interval {
@@ -43,17 +68,60 @@ pub struct Interval {
     pub cwnd_falls: Option<u32>,
     /// Share of the interval with data unsent and the peer's window below one segment.
     pub zero_window: Option<f64>,
+    /// Share of the interval in which less than a segment waited for an ACK (Nagle).
+    pub nagle: Option<f64>,
+    /// Share of the interval in which data waited in the host below TCP (the small-queue limit).
+    pub throttled: Option<f64>,
+    /// Inbound segments with data.
+    pub data_segments: Option<u32>,
+    /// Mean of what the program had not read when inbound data came; `None` when none came.
+    pub unread: Option<Bytes>,
+    /// Most bytes that one ACK acknowledged, over the connection's life.
+    pub ack_max: Option<u32>,
     /// Kernel's chronos in the interval as shares: busy, rwnd-limited, sndbuf-limited.
     pub chrono: Option<[f64; 3]>,
     /// Segments retransmitted over the connection's life.
     pub life_retransmits: Option<u32>,
     /// Segments delivered over the connection's life.
     pub life_delivered: Option<u32>,
+    /// With the intervals before it; absent where nobody keeps them.
+    pub recent: Option<Recent>,
     /// Fields at the end.
     pub tcp: Tcp,
 }
 
 impl Interval {
+    /// An interval of an established connection of which nothing is known.
+    #[must_use]
+    pub fn unknown(span: Nanos, age: Nanos) -> Self {
+        Self {
+            span,
+            age,
+            origin: Origin::Seeded,
+            state: TcpState::Established,
+            acked: None,
+            received: None,
+            budget: None,
+            calls: None,
+            retransmits: None,
+            retransmits_by_kind: None,
+            delivered: None,
+            segments_in: None,
+            cwnd_falls: None,
+            zero_window: None,
+            nagle: None,
+            throttled: None,
+            data_segments: None,
+            unread: None,
+            ack_max: None,
+            chrono: None,
+            life_retransmits: None,
+            life_delivered: None,
+            recent: None,
+            tcp: Tcp::default(),
+        }
+    }
+
     /// Rate of acknowledged bytes.
     #[must_use]
     pub fn sending(&self) -> BytesPerSec {

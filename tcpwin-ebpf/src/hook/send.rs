@@ -5,7 +5,7 @@ use aya_ebpf::{
     macros::{btf_tracepoint, fexit},
     programs::{BtfTracePointContext, FExitContext},
 };
-use tcpwin_common::{BUDGET_SNDBUF, Counters};
+use tcpwin_common::{BUDGET_SNDBUF, Counters, Slot};
 
 use crate::{
     account::{self, before},
@@ -73,11 +73,32 @@ fn on_send(sk: *const u8, ret: i32) {
         } else if prompted && !before(sequence.snd_nxt, written_before) {
             slot.counters.turns_in_flight += 1;
         }
+        if prompted {
+            end_burst(slot);
+            slot.counters.turn_flight_sum += u64::from(written_before.wrapping_sub(sequence.snd_una));
+        }
+        let unacked = sequence.write_seq.wrapping_sub(sequence.snd_una);
+        if unacked > slot.burst_peak {
+            slot.burst_peak = unacked;
+        }
         slot.last_send_ns = now;
     }
     slot.budget_state = account::state(socket, sequence, blocked) as u32;
     slot.outstanding = sequence.snd_nxt.wrapping_sub(sequence.snd_una);
     account::copy_gauges(slot, socket, sequence, blocked, now);
+}
+
+/// Inbound data prompts a new burst: the last one is complete.
+#[inline(always)]
+fn end_burst(slot: &mut Slot) {
+    let peak = slot.burst_peak;
+    if peak > 0 {
+        let units = u64::from(peak >> 6);
+        slot.counters.bursts += 1;
+        slot.counters.burst_peak_sum += u64::from(peak);
+        slot.counters.burst_peak_sq += units * units;
+        slot.burst_peak = 0;
+    }
 }
 
 #[inline(always)]

@@ -73,11 +73,11 @@ fn path_is_full(evidence: &Evidence<'_>, proof: String) -> Verdict {
         rate: evidence.rate,
         formula: "delivered while the path's queue holds".to_owned(),
     };
-    let remedies = vec![Remedy {
-        side: Side::Path,
-        change: "more bandwidth, or fewer flows on this path; a larger window would not help".to_owned(),
-        why: "the path is full".to_owned(),
-    }];
+    let remedies = vec![Remedy::new(
+        Side::Path,
+        "more bandwidth, or fewer flows on this path; a larger window would not help",
+        "the path is full",
+    )];
     verdict(
         Limit::Bandwidth,
         Side::Path,

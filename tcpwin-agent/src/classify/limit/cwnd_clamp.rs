@@ -23,12 +23,11 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         rtt_text(rtt),
         bits_text(ceiling.rate.bits()),
     );
-    let remedies = vec![Remedy {
-        side: Side::LocalKernel,
-        change: "remove `cwnd lock` from the route (ip route show; repeat its metric in ip route change)"
-            .to_owned(),
-        why: "a locked cwnd never grows past its value; live connections keep it".to_owned(),
-    }];
+    let remedies = vec![Remedy::new(
+        Side::LocalKernel,
+        "remove `cwnd lock` from the route (ip route show; repeat its metric in ip route change)",
+        "a locked cwnd never grows past its value; live connections keep it",
+    )];
     Some(verdict(
         Limit::CwndClamp,
         Side::LocalKernel,

@@ -24,11 +24,11 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         share * 100.0,
         bits_text(ceiling.rate.bits()),
     );
-    let remedies = vec![Remedy {
-        side: Side::LocalKernel,
-        change: "keep connections open between transfers; net.ipv4.tcp_slow_start_after_idle=0; `initcwnd` on the route".to_owned(),
-        why: format!("each doubling costs a round trip of {}", rtt_text(rtt)),
-    }];
+    let remedies = vec![Remedy::new(
+        Side::LocalKernel,
+        "keep connections open between transfers; net.ipv4.tcp_slow_start_after_idle=0; `initcwnd` on the route",
+        format!("each doubling costs a round trip of {}", rtt_text(rtt)),
+    )];
     Some(verdict(
         Limit::CwndStartup,
         Side::Nobody,

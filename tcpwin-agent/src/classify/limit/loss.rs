@@ -30,17 +30,16 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         bits_text(evidence.rate.bits()),
     );
     let remedies = vec![
-        Remedy {
-            side: Side::Path,
-            change: "find the loss (interface errors, Wi-Fi, duplex, a failing optic) with mtr or ethtool -S"
-                .to_owned(),
-            why: format!("halving it gives √2 times the rate over {}", rtt_text(rtt)),
-        },
-        Remedy {
-            side: Side::LocalKernel,
-            change: "sysctl -w net.ipv4.tcp_congestion_control=bbr".to_owned(),
-            why: "bbr does not take random loss for a full path; new connections only".to_owned(),
-        },
+        Remedy::new(
+            Side::Path,
+            "find the loss (interface errors, Wi-Fi, duplex, a failing optic) with mtr or ethtool -S",
+            format!("halving it gives √2 times the rate over {}", rtt_text(rtt)),
+        ),
+        Remedy::new(
+            Side::LocalKernel,
+            "sysctl -w net.ipv4.tcp_congestion_control=bbr",
+            "bbr does not take random loss for a full path; new connections only",
+        ),
     ];
     let formula = format!("{} B ÷ {} × 1.22 ÷ √{loss:.4}", evidence.mss, rtt_text(rtt));
     let ceiling = Ceiling {

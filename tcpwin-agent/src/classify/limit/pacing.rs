@@ -22,11 +22,11 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         bits_text(most.bits()),
         bits_text(evidence.rate.bits()),
     );
-    let remedies = vec![Remedy {
-        side: Side::LocalApp,
-        change: "raise or remove the program's setsockopt(SO_MAX_PACING_RATE)".to_owned(),
-        why: "the cap is the program's own choice".to_owned(),
-    }];
+    let remedies = vec![Remedy::new(
+        Side::LocalApp,
+        "raise or remove the program's setsockopt(SO_MAX_PACING_RATE)",
+        "the cap is the program's own choice",
+    )];
     let ceiling = Ceiling {
         limit: Limit::Pacing,
         rate: most,

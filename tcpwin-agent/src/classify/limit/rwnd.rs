@@ -27,21 +27,20 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         .map_or(Bytes(window.0.saturating_mul(10)), |path| path.bdp(rtt));
     let size = round_up(target.0.saturating_mul(2));
     let remedies = vec![
-        Remedy {
-            side: Side::PeerApp,
-            change: "on the peer: remove its program's setsockopt(SO_RCVBUF), set before connect or listen"
-                .to_owned(),
-            why: "a set buffer switches the window's autotuning off".to_owned(),
-        },
-        Remedy {
-            side: Side::PeerKernel,
-            change: format!("on the peer: sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {size}\""),
-            why: format!(
+        Remedy::new(
+            Side::PeerApp,
+            "on the peer: remove its program's setsockopt(SO_RCVBUF), set before connect or listen",
+            "a set buffer switches the window's autotuning off",
+        ),
+        Remedy::new(
+            Side::PeerKernel,
+            format!("on the peer: sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {size}\""),
+            format!(
                 "a window of {} over {} needs about twice that in buffer",
                 bytes_text(target.0),
                 rtt_text(rtt)
             ),
-        },
+        ),
     ];
     Some(verdict(
         Limit::Rwnd,

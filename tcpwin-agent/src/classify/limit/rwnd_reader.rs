@@ -37,11 +37,11 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         bits_text(full.bits()),
         bits_text(evidence.rate.bits()),
     );
-    let remedies = vec![Remedy {
-        side: Side::PeerApp,
-        change: "on the peer: make the program read faster (disk, CPU, its own downstream)".to_owned(),
-        why: "a larger buffer would only fill up too".to_owned(),
-    }];
+    let remedies = vec![Remedy::new(
+        Side::PeerApp,
+        "on the peer: make the program read faster (disk, CPU, its own downstream)",
+        "a larger buffer would only fill up too",
+    )];
     Some(verdict(
         Limit::RwndReader,
         Side::PeerApp,

@@ -43,17 +43,16 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         bits_text(ceiling.rate.bits()),
     );
     let remedies = vec![
-        Remedy {
-            side: Side::PeerKernel,
-            change: "on the peer: sysctl -w net.ipv4.tcp_window_scaling=1, and a SO_RCVBUF (if any) set before connect or listen"
-                .to_owned(),
-            why: "the scale is fixed in the SYN: only new connections get it".to_owned(),
-        },
-        Remedy {
-            side: Side::Path,
-            change: "check that no middlebox strips the window scale option from SYN packets".to_owned(),
-            why: "both ends may offer it and neither see it".to_owned(),
-        },
+        Remedy::new(
+            Side::PeerKernel,
+            "on the peer: sysctl -w net.ipv4.tcp_window_scaling=1, and a SO_RCVBUF (if any) set before connect or listen",
+            "the scale is fixed in the SYN: only new connections get it",
+        ),
+        Remedy::new(
+            Side::Path,
+            "check that no middlebox strips the window scale option from SYN packets",
+            "both ends may offer it and neither see it",
+        ),
     ];
     Some(verdict(
         Limit::RwndScale,

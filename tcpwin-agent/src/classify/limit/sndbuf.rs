@@ -65,26 +65,22 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         rtt_text(rtt)
     );
     let (side, remedies) = if locked {
-        let drop = Remedy {
-            side: Side::LocalApp,
-            change: "remove the program's setsockopt(SO_SNDBUF)".to_owned(),
-            why: "autotuning then grows the buffer with cwnd, up to tcp_wmem[2]".to_owned(),
-        };
-        let raise = Remedy {
-            side: Side::LocalApp,
-            change: format!("setsockopt(SO_SNDBUF, {})", size / 2),
+        let drop = Remedy::new(
+            Side::LocalApp,
+            "remove the program's setsockopt(SO_SNDBUF)",
+            "autotuning then grows the buffer with cwnd, up to tcp_wmem[2]",
+        );
+        let raise = Remedy::new(
+            Side::LocalApp,
+            format!("setsockopt(SO_SNDBUF, {})", size / 2),
             why,
-        };
+        );
         (Side::LocalApp, vec![drop, raise])
     } else {
         let change = format!("sysctl -w net.ipv4.tcp_wmem=\"4096 16384 {size}\"");
         (
             Side::LocalKernel,
-            vec![Remedy {
-                side: Side::LocalKernel,
-                change,
-                why,
-            }],
+            vec![Remedy::new(Side::LocalKernel, change, why)],
         )
     };
     Some(verdict(

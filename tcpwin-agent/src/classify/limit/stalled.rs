@@ -21,12 +21,11 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         "Nothing was acknowledged: {timeouts} retransmission timeouts in a row with {} ({outstanding} segments) outstanding.",
         bytes_text(u64::from(outstanding) * u64::from(evidence.mss)),
     );
-    let remedies = vec![Remedy {
-        side: Side::Path,
-        change: "check that the peer is up and the path whole; net.ipv4.tcp_retries2 bounds the wait"
-            .to_owned(),
-        why: "each further timeout doubles the wait, up to 120 s".to_owned(),
-    }];
+    let remedies = vec![Remedy::new(
+        Side::Path,
+        "check that the peer is up and the path whole; net.ipv4.tcp_retries2 bounds the wait",
+        "each further timeout doubles the wait, up to 120 s",
+    )];
     let confidence = (0.6 + 0.1 * f64::from(timeouts)).min(0.99);
     Some(verdict(
         Limit::Stalled,

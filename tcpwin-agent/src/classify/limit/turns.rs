@@ -36,17 +36,16 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         rounds,
         rtt_text(rtt),
     );
-    let remedies = vec![Remedy {
-        side: Side::LocalApp,
-        change: "pipeline: send the next request before the answer to the last, or ask for more at a time"
-            .to_owned(),
-        why: format!(
+    let remedies = vec![Remedy::new(
+        Side::LocalApp,
+        "pipeline: send the next request before the answer to the last, or ask for more at a time",
+        format!(
             "{} per round trip of {} makes {}",
             bytes_text(per_turn.0),
             rtt_text(rtt),
             bits_text(evidence.rate.bits())
         ),
-    }];
+    )];
     let ceiling = per_turn.per_rtt(rtt).map(|rate| Ceiling {
         limit: Limit::Turns,
         rate,

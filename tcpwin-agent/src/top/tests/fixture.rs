@@ -84,16 +84,16 @@ pub(super) fn unscaled() -> Connection {
                 window scaling: the window can never grow"
         .into();
     it.remedies = vec![
-        Remedy {
-            side: Side::PeerKernel,
-            change: "sysctl -w net.ipv4.tcp_window_scaling=1".into(),
-            why: "20 Mbit/s at 181 ms needs a window of 442 KiB".into(),
-        },
-        Remedy {
-            side: Side::Path,
-            change: "look for a middlebox that strips wscale from SYNs".into(),
-            why: String::new(),
-        },
+        Remedy::new(
+            Side::PeerKernel,
+            "sysctl -w net.ipv4.tcp_window_scaling=1",
+            "20 Mbit/s at 181 ms needs a window of 442 KiB",
+        ),
+        Remedy::new(
+            Side::Path,
+            "look for a middlebox that strips wscale from SYNs",
+            String::new(),
+        ),
     ];
     it.tcp = TcpFields {
         state: Some(TcpState::Established),
