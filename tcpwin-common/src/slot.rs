@@ -85,6 +85,10 @@ pub struct Counters {
     pub burst_peak_sq: u64,
     /// Sum over prompted sends of the bytes still unacknowledged when they came.
     pub turn_flight_sum: u64,
+    /// Sum over entries into recovery or loss of cwnd as it was, segments.
+    pub fall_cwnd_sum: u64,
+    /// Sum of the squares of the same.
+    pub fall_cwnd_sq: u64,
     /// Sum over inbound segments with data of the bytes that the program had not read when they came.
     pub unread_sum: u64,
     /// Send calls refused for want of buffer space (EAGAIN).
@@ -313,10 +317,10 @@ impl Slot {
 }
 
 const _: () = assert!(size_of::<Budget>() == 96);
-const _: () = assert!(size_of::<Counters>() == 176);
+const _: () = assert!(size_of::<Counters>() == 192);
 const _: () = assert!(size_of::<Gauges>() == 152);
 const _: () = assert!(size_of::<Identity>() == 88);
-const _: () = assert!(size_of::<Slot>() == 72 + 96 + 176 + 152 + 88);
+const _: () = assert!(size_of::<Slot>() == 72 + 96 + 192 + 152 + 88);
 const _: () = assert!(align_of::<Slot>() == 8);
 
 #[cfg(feature = "user")]

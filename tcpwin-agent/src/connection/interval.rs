@@ -29,6 +29,8 @@ pub struct Recent {
     pub delivered: u32,
     /// Entries into recovery or loss.
     pub cwnd_falls: u32,
+    /// Sum over those of cwnd as it was, segments, and the sum of its squares.
+    pub fall_cwnd: (u64, u64),
     /// Standard deviation of the intervals' sending rates over their mean; 0 for a steady or a single one.
     pub rate_cv: f64,
     /// Since when nothing was acknowledged though something was outstanding; zero while ACKs come.
@@ -66,6 +68,8 @@ pub struct Interval {
     pub segments_in: Option<u64>,
     /// Entries into recovery or loss.
     pub cwnd_falls: Option<u32>,
+    /// Sum over those of cwnd as it was, segments, and the sum of its squares.
+    pub fall_cwnd: Option<(u64, u64)>,
     /// Share of the interval with data unsent and the peer's window below one segment.
     pub zero_window: Option<f64>,
     /// Share of the interval in which less than a segment waited for an ACK (Nagle).
@@ -108,6 +112,7 @@ impl Interval {
             delivered: None,
             segments_in: None,
             cwnd_falls: None,
+            fall_cwnd: None,
             zero_window: None,
             nagle: None,
             throttled: None,

@@ -83,7 +83,10 @@ fn retransmit_synack(_ctx: BtfTracePointContext) -> i32 {
 /// The connection enters recovery or loss.
 #[inline(always)]
 pub fn fall(slot: &mut Slot, socket: Socket, ca_state: u8, now: u64) {
+    let cwnd = u64::from(socket.cwnd());
     slot.counters.cwnd_falls += 1;
+    slot.counters.fall_cwnd_sum += cwnd;
+    slot.counters.fall_cwnd_sq += cwnd * cwnd;
     slot.gauges.ca_state = ca_state;
     if wanted(WANT_CWND_FALL) {
         slot::send(&Event {

@@ -217,6 +217,7 @@ fn totals(info: &TcpInfo) -> Totals {
         delivered: info.delivered(),
         segments_in: info.segs_in().map(u64::from),
         cwnd_falls: None,
+        fall_cwnd: None,
         zero_window_ns: None,
         nagle_ns: None,
         throttled_ns: None,
