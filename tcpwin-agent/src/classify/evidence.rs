@@ -26,6 +26,21 @@ pub(super) enum Shares {
     Guessed,
 }
 
+/// What the program sends each time its peer's word prompts it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bursts {
+    /// How many ended.
+    pub count: u32,
+    /// Mean of the most bytes unacknowledged in each.
+    pub peak: f64,
+    /// Standard deviation of those ÷ their mean.
+    pub peak_cv: f64,
+    /// Mean of the bytes still unacknowledged when the next one was prompted.
+    pub at_prompt: f64,
+    /// Share of the prompts that found something on the way.
+    pub in_flight_share: f64,
+}
+
 /// An interval with everything the rules ask for.
 #[derive(Clone, Debug)]
 pub(super) struct Evidence<'a> {
@@ -104,6 +119,52 @@ impl<'a> Evidence<'a> {
             shares,
             origin,
         })
+    }
+
+    /// Time in which the program gave no more.
+    pub fn free(&self) -> f64 {
+        self.share(BUDGET_IDLE) + self.share(BUDGET_APP)
+    }
+
+    /// Bursts that inbound data prompted; `None` where none was or the source cannot see calls.
+    pub fn bursts(&self) -> Option<Bursts> {
+        let calls = self.interval.calls?;
+        let count = f64::from(calls.bursts);
+        let prompted = calls.turns.saturating_add(calls.turns_in_flight);
+        if calls.bursts == 0 || prompted == 0 {
+            return None;
+        }
+        let peak = calls.burst_peak_sum as f64 / count;
+        // The squares are kept in units of 64 B.
+        let variance = calls.burst_peak_sq as f64 / count - (peak / 64.0) * (peak / 64.0);
+        (peak > 0.0).then(|| Bursts {
+            count: calls.bursts,
+            peak,
+            peak_cv: variance.max(0.0).sqrt() * 64.0 / peak,
+            at_prompt: calls.turn_flight_sum as f64 / count,
+            in_flight_share: f64::from(calls.turns_in_flight) / f64::from(prompted),
+        })
+    }
+
+    /// Payload per byte of send buffer, measured on what it holds now; 0.5 where it holds too little to tell, as the kernel's own
+    /// bookkeeping may take as much as the data.
+    pub fn payload(&self) -> f64 {
+        let tcp = &self.interval.tcp;
+        let held = f64::from(tcp.unsent.unwrap_or(0)) + f64::from(tcp.in_flight.unwrap_or(0));
+        match tcp.wmem_queued {
+            Some(queued) if queued >= 32_768 && held > 0.0 => (held / f64::from(queued)).clamp(0.05, 2.0),
+            _ => 0.5,
+        }
+    }
+
+    /// Round trip as the receiving side sees it: its own estimate of what comes in, else that of what it sends.
+    pub fn receiver_rtt(&self) -> Option<Micros> {
+        self.interval
+            .tcp
+            .rcv_rtt_us
+            .filter(|us| *us > 0)
+            .map(Micros)
+            .or(self.srtt)
     }
 
     /// Share of the interval in a state.

@@ -1,14 +1,20 @@
 //! One file a limit: its evidence, its proof sentence, who acts, and what to change.
 
 pub(super) mod app;
+pub(super) mod app_window;
 pub(super) mod bandwidth;
 pub(super) mod cwnd_clamp;
 pub(super) mod cwnd_startup;
+pub(super) mod host;
 pub(super) mod loss;
+pub(super) mod mtu_blackhole;
 pub(super) mod pacing;
+pub(super) mod policer;
+pub(super) mod rcvbuf;
 pub(super) mod rwnd;
 pub(super) mod rwnd_reader;
 pub(super) mod rwnd_scale;
+pub(super) mod small_writes;
 pub(super) mod sndbuf;
 pub(super) mod stalled;
 pub(super) mod turns;
@@ -36,6 +42,29 @@ fn verdict(
         proof,
         remedies,
     }
+}
+
+/// A verdict of the receiving direction.
+fn receiving(
+    limit: Limit,
+    side: Side,
+    confidence: f64,
+    ceiling: Option<Ceiling>,
+    proof: String,
+    remedies: Vec<Remedy>,
+) -> Verdict {
+    Verdict {
+        direction: Direction::Receive,
+        ..verdict(limit, side, confidence, ceiling, proof, remedies)
+    }
+}
+
+/// Mean, and standard deviation ÷ mean, of `count` values with these sums of values and of squares.
+fn spread(count: u32, (sum, squares): (u64, u64)) -> Option<(f64, f64)> {
+    let count = f64::from(count);
+    let mean = sum as f64 / count;
+    let variance = (squares as f64 / count - mean * mean).max(0.0);
+    (mean > 0.0 && mean.is_finite()).then(|| (mean, variance.sqrt() / mean))
 }
 
 /// A buffer size an engineer would type for this many bytes: the next power of two.

@@ -99,6 +99,7 @@ impl Baseline {
             chrono: chrono(start.chrono_us, totals.chrono_us, span),
             life_retransmits: totals.retransmits,
             life_delivered: totals.delivered,
+            life_received: totals.bytes_received.map(Bytes),
             recent: None,
             tcp: end.tcp.clone(),
         }

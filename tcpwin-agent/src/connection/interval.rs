@@ -33,6 +33,8 @@ pub struct Recent {
     pub fall_cwnd: (u64, u64),
     /// Standard deviation of the intervals' sending rates over their mean; 0 for a steady or a single one.
     pub rate_cv: f64,
+    /// The same of their receiving rates.
+    pub receive_cv: f64,
     /// Since when nothing was acknowledged though something was outstanding; zero while ACKs come.
     pub unanswered: Nanos,
     /// Segments that came in that time.
@@ -88,6 +90,8 @@ pub struct Interval {
     pub life_retransmits: Option<u32>,
     /// Segments delivered over the connection's life.
     pub life_delivered: Option<u32>,
+    /// Bytes received over the connection's life.
+    pub life_received: Option<Bytes>,
     /// With the intervals before it; absent where nobody keeps them.
     pub recent: Option<Recent>,
     /// Fields at the end.
@@ -122,6 +126,7 @@ impl Interval {
             chrono: None,
             life_retransmits: None,
             life_delivered: None,
+            life_received: None,
             recent: None,
             tcp: Tcp::default(),
         }

@@ -1,0 +1,51 @@
+//! `app_window`: a window of the protocol above TCP (HTTP/2, SSH, a fixed number of requests under way) is what is full.
+//!
+//! The program sends as soon as the peer's word comes, always up to the same amount, while part of it is still on the way. Where
+//! nothing is on the way any more it is a request and its answer: `turns`.
+
+use super::verdict;
+use crate::classify::evidence::Evidence;
+use crate::classify::{Limit, Remedy, Side, Verdict, ledger};
+use crate::units::{Bytes, bits_text, bytes_text, rtt_text};
+
+/// Bursts from which a window can be told.
+const FEWEST: u32 = 3;
+/// Most that the peaks of the bursts may vary (standard deviation ÷ mean). A program at its own pace shows about 0.5.
+const STEADY: f64 = 0.15;
+
+pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
+    let bursts = evidence.bursts()?;
+    let rtt = evidence.srtt?;
+    if bursts.count < FEWEST || bursts.in_flight_share < 0.5 || bursts.peak_cv > STEADY {
+        return None;
+    }
+    let window = Bytes(bursts.peak as u64);
+    let ceiling = ledger::window(Limit::AppWindow, window, rtt, "protocol window")?;
+    // Each round trip carries one window: else the program has a pace of its own.
+    if !(0.6..=1.3).contains(&(evidence.rate.0 / ceiling.rate.0)) {
+        return None;
+    }
+    let proof = format!(
+        "The program sent up to {} at a time and went on when its peer's word came, with {} still on the way: a window of the protocol \
+         above TCP, the same in {} bursts (± {:.0} %). ÷ {} it allows {}.",
+        bytes_text(window.0),
+        bytes_text(bursts.at_prompt as u64),
+        bursts.count,
+        bursts.peak_cv * 100.0,
+        rtt_text(rtt),
+        bits_text(ceiling.rate.bits()),
+    );
+    let remedies = vec![Remedy::new(
+        Side::PeerApp,
+        "on the peer: raise its protocol's flow-control window",
+        "the receiver of the data grants this window",
+    )];
+    Some(verdict(
+        Limit::AppWindow,
+        Side::PeerApp,
+        evidence.confidence(evidence.free()),
+        Some(ceiling),
+        proof,
+        remedies,
+    ))
+}

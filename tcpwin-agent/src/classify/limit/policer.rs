@@ -1,0 +1,54 @@
+//! `policer`: a token bucket drops what exceeds its rate. No queue, and losses that come at the same cwnd each time: random loss
+//! strikes at any.
+
+use super::verdict;
+use crate::classify::evidence::Evidence;
+use crate::classify::{Ceiling, Limit, Remedy, Side, Verdict};
+use crate::units::{bits_text, rtt_text};
+
+/// Falls from which a pattern can be told.
+const FEWEST: u32 = 4;
+/// Most that cwnd may vary from fall to fall (standard deviation ÷ mean); random loss shows 0.3 and more.
+const ALIKE: f64 = 0.15;
+
+pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
+    let recent = evidence.interval.recent.as_ref()?;
+    let rtt = evidence.srtt?;
+    if recent.cwnd_falls < FEWEST || evidence.is_queueing() || recent.rate_cv > 0.15 {
+        return None;
+    }
+    let (mean, cv) = super::spread(recent.cwnd_falls, recent.fall_cwnd)?;
+    if cv > ALIKE {
+        return None;
+    }
+    let rate = recent.acked.per(recent.span);
+    let proof = format!(
+        "{} losses in {:.0} s, each when cwnd had come to {mean:.0} segments (± {:.0} %), without a queue (srtt {} is {:.2} × min_rtt): \
+         a policer lets {} pass.",
+        recent.cwnd_falls,
+        recent.span.seconds(),
+        cv * 100.0,
+        rtt_text(rtt),
+        evidence.inflation(),
+        bits_text(rate.bits()),
+    );
+    let remedies = vec![Remedy::new(
+        Side::Path,
+        "a larger burst at the policer, or a shaper in its place",
+        "a shaper delays what exceeds the rate, a policer drops it",
+    )];
+    let ceiling = Ceiling {
+        limit: Limit::Policer,
+        rate,
+        formula: "what passed while segments were dropped".to_owned(),
+    };
+    let share = evidence.held();
+    Some(verdict(
+        Limit::Policer,
+        Side::Path,
+        evidence.confidence(share),
+        Some(ceiling),
+        proof,
+        remedies,
+    ))
+}
