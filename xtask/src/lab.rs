@@ -33,7 +33,7 @@ use scenario::Scenario;
 /// Arguments of `cargo xtask lab`.
 #[derive(Clone, Debug, clap::Args)]
 pub struct LabArgs {
-    /// Scenarios or files to run, or `all` that have a verdict; none: list them
+    /// Scenarios or files to run, `all` that have a verdict, or the `core` of them; none: list them
     names: Vec<String>,
     /// Where the agent's observations come from
     #[arg(long, value_name = "SOURCE", default_value = "ebpf")]
@@ -88,6 +88,7 @@ pub fn run(args: LabArgs) -> Result<()> {
     }
     let names: Vec<&str> = match args.names.as_slice() {
         [all] if all == "all" => scenario::judged()?,
+        [core] if core == "core" => scenario::core()?,
         names => names.iter().map(String::as_str).collect(),
     };
     let scenarios = names

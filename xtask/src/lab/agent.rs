@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -26,6 +26,8 @@ const LOG_LINES: usize = 40;
 
 /// A running agent; ended when dropped.
 pub struct Agent {
+    binary: PathBuf,
+    source: String,
     child: Child,
     log: Mutex<Log>,
     client: ureq::Agent,
@@ -99,6 +101,8 @@ impl Agent {
             last: VecDeque::new(),
         });
         let mut agent = Self {
+            binary: binary.to_owned(),
+            source: source.to_owned(),
             child,
             log,
             client,
@@ -106,6 +110,11 @@ impl Agent {
         };
         agent.wait_ready()?;
         Ok(agent)
+    }
+
+    /// Starts one more of the same kind, which sees connections that are there already.
+    pub fn start_another(&self) -> Result<Self> {
+        Self::start(&self.binary, &self.source)
     }
 
     fn wait_ready(&mut self) -> Result<()> {

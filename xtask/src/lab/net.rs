@@ -38,6 +38,10 @@ pub struct PathSpec {
     pub policer_burst_kb: Option<f64>,
     /// Drop everything, both ways, from this second of the flow on.
     pub stall_after_s: Option<f64>,
+    /// Silently drop larger packets (IP header counted) on the way from sender to receiver.
+    pub mtu_blackhole_bytes: Option<u64>,
+    /// They pass until this second of the flow.
+    pub mtu_blackhole_after_s: Option<f64>,
     /// How the relay takes packets.
     #[serde(default)]
     pub mode: Mode,
@@ -61,6 +65,18 @@ pub enum Mode {
     SuperPackets,
 }
 
+/// What happens to a path while flows use it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Event {
+    /// Everything is dropped, both ways.
+    Cut,
+    /// Larger packets are dropped on the way from sender to receiver.
+    MtuBlackhole {
+        /// The largest that passes.
+        bytes: u64,
+    },
+}
+
 impl PathSpec {
     /// A path that only delays.
     pub fn delay(rtt_ms: f64) -> Self {
@@ -72,6 +88,8 @@ impl PathSpec {
             policer_mbit: None,
             policer_burst_kb: None,
             stall_after_s: None,
+            mtu_blackhole_bytes: None,
+            mtu_blackhole_after_s: None,
             mode: Mode::Packets,
             seed: default_seed(),
         }
@@ -95,14 +113,32 @@ impl PathSpec {
         if self.policer_mbit.is_some() != self.policer_burst_kb.is_some() {
             bail!("path.policer_mbit and path.policer_burst_kb go together");
         }
+        if self.mtu_blackhole_after_s.is_some() && self.mtu_blackhole_bytes.is_none() {
+            bail!("path.mtu_blackhole_after_s needs path.mtu_blackhole_bytes");
+        }
         if self.mode == Mode::SuperPackets && self.per_packet() {
             bail!("path.mode = \"super_packets\" cannot shape, police or lose: each must see single packets");
         }
         Ok(())
     }
 
+    /// What happens to the path, and at which second of the flow; in order.
+    pub fn events(&self) -> Vec<(f64, Event)> {
+        let cut = self.stall_after_s.map(|second| (second, Event::Cut));
+        let blackhole = self
+            .mtu_blackhole_after_s
+            .zip(self.mtu_blackhole_bytes)
+            .map(|(second, bytes)| (second, Event::MtuBlackhole { bytes }));
+        let mut events: Vec<_> = cut.into_iter().chain(blackhole).collect();
+        events.sort_by(|(one, _), (other, _)| one.total_cmp(other));
+        events
+    }
+
     fn per_packet(&self) -> bool {
-        self.rate_mbit.is_some() || self.loss_percent > 0.0 || self.policer_mbit.is_some()
+        self.rate_mbit.is_some()
+            || self.loss_percent > 0.0
+            || self.policer_mbit.is_some()
+            || self.mtu_blackhole_bytes.is_some()
     }
 
     fn framing(&self) -> Framing {
@@ -128,6 +164,10 @@ impl PathSpec {
                 }),
                 _ => None,
             },
+            largest_bytes: match self.mtu_blackhole_after_s {
+                None if forward => self.mtu_blackhole_bytes,
+                _ => None,
+            },
             blackhole: false,
         }
     }
@@ -142,6 +182,8 @@ pub struct HostSpec {
     pub sysctls: BTreeMap<String, String>,
     /// Attributes of the route to the other host, as `ip route` takes them: `cwnd lock 20`, `initcwnd 32`.
     pub route: Option<String>,
+    /// The queueing discipline of its one device, as `tc qdisc` takes it: `tbf rate 20mbit burst 10kb latency 200ms`.
+    pub qdisc: Option<String>,
 }
 
 /// Which host.
@@ -240,6 +282,9 @@ impl Net {
                 format!("-6 route replace {v6}/128 dev {DEVICE} {route}"),
             ])?;
         }
+        if let Some(qdisc) = &spec.qdisc {
+            host.tc(&format!("qdisc replace dev {DEVICE} root {qdisc}"))?;
+        }
         Ok(())
     }
 
@@ -273,17 +318,24 @@ impl Net {
         Ipv6Addr::new(0xfd77, self.number.into(), 0, 0, 0, 0, 0, 1 + side as u16)
     }
 
-    /// Drops everything from now on, both ways.
-    pub fn cut(&self) {
-        for direction in [Direction::Forward, Direction::Reverse] {
-            self.relay.set(
-                direction,
-                LinkSpec {
-                    blackhole: true,
-                    ..self.links[direction as usize]
-                },
-            );
+    /// Makes it happen, from now on.
+    pub fn apply(&mut self, event: Event) {
+        match event {
+            Event::Cut => {
+                for direction in [Direction::Forward, Direction::Reverse] {
+                    self.change(direction, |link| link.blackhole = true);
+                }
+            }
+            Event::MtuBlackhole { bytes } => {
+                self.change(Direction::Forward, |link| link.largest_bytes = Some(bytes));
+            }
         }
+    }
+
+    fn change(&mut self, direction: Direction, change: impl FnOnce(&mut LinkSpec)) {
+        let link = &mut self.links[direction as usize];
+        change(link);
+        self.relay.set(direction, *link);
     }
 
     /// What the path has carried, forward and in reverse.

@@ -97,22 +97,29 @@ impl NetNs {
         self.enter(|| fs::write(&path, value).with_context(|| format!("cannot set {name} = {value}")))
     }
 
-    /// Runs iproute2's `ip` on the given lines (a batch).
+    /// Runs iproute2's `ip` on the given lines.
     pub fn ip(&self, lines: &[String]) -> Result<()> {
-        for line in lines {
-            let output = self
-                .command(tool("ip")?)?
-                .args(line.split_whitespace())
-                .stdin(Stdio::null())
-                .output()
-                .context("cannot run ip")?;
-            if !output.status.success() {
-                bail!(
-                    "`ip {line}` in {}: {}",
-                    self.name,
-                    String::from_utf8_lossy(&output.stderr).trim()
-                );
-            }
+        lines.iter().try_for_each(|line| self.run("ip", line))
+    }
+
+    /// Runs iproute2's `tc` on one line.
+    pub fn tc(&self, line: &str) -> Result<()> {
+        self.run("tc", line)
+    }
+
+    fn run(&self, program: &str, line: &str) -> Result<()> {
+        let output = self
+            .command(tool(program)?)?
+            .args(line.split_whitespace())
+            .stdin(Stdio::null())
+            .output()
+            .with_context(|| format!("cannot run {program}"))?;
+        if !output.status.success() {
+            bail!(
+                "`{program} {line}` in {}: {}",
+                self.name,
+                String::from_utf8_lossy(&output.stderr).trim()
+            );
         }
         Ok(())
     }

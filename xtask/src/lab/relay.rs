@@ -41,6 +41,7 @@ pub struct LinkCounters {
     dropped_tail: AtomicU64,
     dropped_loss: AtomicU64,
     dropped_policer: AtomicU64,
+    dropped_too_large: AtomicU64,
     dropped_blackhole: AtomicU64,
     write_errors: AtomicU64,
 }
@@ -58,6 +59,8 @@ pub struct LinkStats {
     pub dropped_loss: u64,
     /// Packets the policer dropped.
     pub dropped_policer: u64,
+    /// Packets larger than the direction lets through.
+    pub dropped_too_large: u64,
     /// Packets that came while the direction was dead.
     pub dropped_blackhole: u64,
     /// Packets the other device refused.
@@ -73,6 +76,7 @@ impl LinkCounters {
             dropped_tail: get(&self.dropped_tail),
             dropped_loss: get(&self.dropped_loss),
             dropped_policer: get(&self.dropped_policer),
+            dropped_too_large: get(&self.dropped_too_large),
             dropped_blackhole: get(&self.dropped_blackhole),
             write_errors: get(&self.write_errors),
         }
@@ -83,6 +87,7 @@ impl LinkCounters {
             DropReason::Tail => &self.dropped_tail,
             DropReason::Loss => &self.dropped_loss,
             DropReason::Policer => &self.dropped_policer,
+            DropReason::TooLarge => &self.dropped_too_large,
             DropReason::Blackhole => &self.dropped_blackhole,
         };
         counter.fetch_add(1, Ordering::Relaxed);

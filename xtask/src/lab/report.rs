@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::Serialize;
 
+use super::net::Side;
 use super::relay::LinkStats;
 use super::run::Run;
 use super::scenario::{Expect, Scenario};
@@ -33,7 +34,7 @@ impl Outcome {
             || run.truths.iter().any(|truth| off(&scenario.expect, truth))
         {
             Self::LabOff
-        } else if !with_agent || scenario.expect.bound.is_none() {
+        } else if !with_agent || !scenario.expect.is_judged() {
             Self::Measured
         } else if judgements.iter().all(|judgement| judgement.faults.is_empty()) {
             Self::Pass
@@ -126,11 +127,12 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:<8} {:<26}", self.outcome.word(), self.name)?;
-        if let Some(bound) = &self.expect.bound {
-            write!(f, " expects {bound}")?;
-            if let Some(limit) = &self.expect.limit {
-                write!(f, "/{limit}")?;
-            }
+        for (number, cause) in self.expect.causes().enumerate() {
+            let word = if number == 0 { "expects" } else { "then" };
+            write!(f, " {word} {cause}")?;
+        }
+        if self.expect.side == Side::Receiver {
+            write!(f, " of the receiver")?;
         }
         writeln!(f)?;
         if let Some(error) = &self.error {
@@ -233,6 +235,7 @@ fn show_path(f: &mut fmt::Formatter<'_>, [forward, reverse]: [LinkStats; 2]) -> 
         ("tail", forward.dropped_tail + reverse.dropped_tail),
         ("loss", forward.dropped_loss + reverse.dropped_loss),
         ("policer", forward.dropped_policer + reverse.dropped_policer),
+        ("too large", forward.dropped_too_large + reverse.dropped_too_large),
         ("cut", forward.dropped_blackhole + reverse.dropped_blackhole),
         ("refused", forward.write_errors + reverse.write_errors),
     ];

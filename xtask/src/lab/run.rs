@@ -12,8 +12,14 @@ use super::relay::LinkStats;
 use super::scenario::Scenario;
 use super::truth::Truth;
 
+/// How old a flow becomes before an agent that is to be younger starts.
+const AGE_S: f64 = 2.0;
+
 /// What is done to a running flow once a second.
 pub trait Watch {
+    /// Called once, some seconds after a flow that is to be older than the agent has begun.
+    fn aged(&mut self) -> Result<()>;
+
     /// Called at each full second of the steady part.
     fn second(&mut self, second: u32, net: &Net, flow: &FlowHandle) -> Result<()>;
 }
@@ -30,25 +36,32 @@ pub struct Run {
 
 /// Runs the scenario's flows; `watch` looks on once a second in the steady part.
 pub fn run(scenario: &Scenario, watch: &mut dyn Watch, with_ss: bool) -> Result<Run> {
-    let net = Net::new(&scenario.path)?;
+    let mut net = Net::new(&scenario.path)?;
     net.configure(Side::Sender, &scenario.hosts.sender)?;
     net.configure(Side::Receiver, &scenario.hosts.receiver)?;
     let mut flow = net.spawn_flow(&scenario.flow)?;
-    let at = |seconds: f64| flow.started_ns() + seconds_ns(seconds);
+    if scenario.flow.older_than_agent {
+        flow.listen_for(AGE_S)?;
+        watch.aged()?;
+    }
+    let started_ns = flow.started_ns();
+    let at = |seconds: f64| started_ns + seconds_ns(seconds);
     let steady_ns = at(scenario.expect.steady_after_s);
+    // An agent that has only just started has no interval yet to speak of.
+    let sampled_ns = steady_ns.max(now_ns()) + seconds_ns(2.0);
     let end_ns = at(scenario.expect.seconds);
-    let mut cut_ns = scenario.path.stall_after_s.map(at);
+    let mut events = scenario.path.events().into_iter().peekable();
     let (mut second, mut second_ns) = (1, at(1.0));
     let mut ss = None;
     while second_ns <= end_ns {
-        if let Some(cut) = cut_ns.take_if(|cut| *cut <= second_ns) {
-            flow.listen_until(cut)?;
-            net.cut();
+        while let Some((event_s, event)) = events.next_if(|(event_s, _)| at(*event_s) <= second_ns) {
+            flow.listen_until(at(event_s))?;
+            net.apply(event);
         }
         flow.listen_until(second_ns)?;
         // The agent's last interval began up to two seconds ago, and all of it must be steady.
         // A second late is a second lost, not one to be caught up with.
-        if second_ns >= steady_ns + seconds_ns(2.0) && now_ns() < second_ns + seconds_ns(1.0) {
+        if second_ns >= sampled_ns && now_ns() < second_ns + seconds_ns(1.0) {
             watch.second(second, &net, &flow)?;
         }
         if with_ss && ss.is_none() && second_ns >= u64::midpoint(steady_ns, end_ns) {

@@ -65,7 +65,8 @@ pub fn run_all(
 fn run_one(name: &str, scenario: &Scenario, agent: Option<&Agent>, options: &Options) -> Result<Report> {
     let mut sampler = Sampler {
         agent,
-        samples: Vec::new(),
+        late: None,
+        senders: Vec::new(),
         receivers: Vec::new(),
         second: 0,
     };
@@ -74,7 +75,7 @@ fn run_one(name: &str, scenario: &Scenario, agent: Option<&Agent>, options: &Opt
         sampler.keep(&dir.join(format!("{name}.jsonl")))?;
     }
     let judgements = match agent {
-        Some(_) if scenario.expect.bound.is_some() => judged(scenario, &run, &sampler),
+        Some(_) if scenario.expect.is_judged() => judged(scenario, &run, &sampler),
         _ => Vec::new(),
     };
     let outcome = Outcome::of(scenario, &run, &judgements, agent.is_some());
@@ -85,8 +86,12 @@ fn judged(scenario: &Scenario, run: &Run, sampler: &Sampler<'_>) -> Vec<super::v
     run.truths
         .iter()
         .map(|truth| {
-            let of_it = |(local, sample): &(String, Sample)| (*local == truth.local).then(|| sample.clone());
-            let samples: Vec<_> = sampler.samples.iter().filter_map(of_it).collect();
+            let (end, samples) = match scenario.expect.side {
+                Side::Sender => (&truth.local, &sampler.senders),
+                Side::Receiver => (&truth.peer, &sampler.receivers),
+            };
+            let of_it = |(local, sample): &(String, Sample)| (local == end).then(|| sample.clone());
+            let samples: Vec<_> = samples.iter().filter_map(of_it).collect();
             judge(&scenario.expect, &samples, truth)
         })
         .collect()
@@ -95,16 +100,25 @@ fn judged(scenario: &Scenario, run: &Run, sampler: &Sampler<'_>) -> Vec<super::v
 /// Asks the agent once a second for every connection of the flow.
 struct Sampler<'a> {
     agent: Option<&'a Agent>,
+    /// An agent of this scenario's own, younger than its flow.
+    late: Option<Agent>,
     /// The sender's ends, by local address.
-    samples: Vec<(String, Sample)>,
-    /// The receiver's ends: kept, not judged.
+    senders: Vec<(String, Sample)>,
+    /// The receiver's ends.
     receivers: Vec<(String, Sample)>,
     second: u32,
 }
 
 impl Watch for Sampler<'_> {
+    fn aged(&mut self) -> Result<()> {
+        self.late = self.agent.map(Agent::start_another).transpose()?;
+        Ok(())
+    }
+
     fn second(&mut self, second: u32, net: &Net, flow: &FlowHandle) -> Result<()> {
-        let Some(agent) = self.agent else { return Ok(()) };
+        let Some(agent) = self.late.as_ref().or(self.agent) else {
+            return Ok(());
+        };
         self.second = second;
         for side in [Side::Sender, Side::Receiver] {
             let listed = agent.connections(net.host(side).inode()?)?;
@@ -121,7 +135,7 @@ impl Watch for Sampler<'_> {
                     connection: found.cloned(),
                 };
                 match side {
-                    Side::Sender => self.samples.push((local, sample)),
+                    Side::Sender => self.senders.push((local, sample)),
                     Side::Receiver => self.receivers.push((local, sample)),
                 }
             }
@@ -133,7 +147,7 @@ impl Watch for Sampler<'_> {
 impl Sampler<'_> {
     fn keep(&self, path: &std::path::Path) -> Result<()> {
         let mut lines = String::new();
-        for (end, samples) in [("sender", &self.samples), ("receiver", &self.receivers)] {
+        for (end, samples) in [("sender", &self.senders), ("receiver", &self.receivers)] {
             for (_, sample) in samples {
                 let line = serde_json::json!({
                     "second": sample.second, "end": end, "connection": sample.connection,

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::scenario::Expect;
+use super::net::Side;
+use super::scenario::{Cause, Expect};
 use super::truth::Truth;
 
 /// A wrong verdict of at least this confidence is a defect by itself.
@@ -18,7 +19,7 @@ const QUIET_BPS: f64 = 1000.0;
 pub struct Sample {
     /// Second of the flow.
     pub second: u32,
-    /// The sender's end; absent: the agent did not list it.
+    /// The judged end; absent: the agent did not list it.
     pub connection: Option<Value>,
 }
 
@@ -27,6 +28,7 @@ pub struct Sample {
 struct Said {
     bound: String,
     limit: Option<String>,
+    direction: Option<String>,
     #[serde(default)]
     confidence: f64,
     rate_bps: Option<f64>,
@@ -78,8 +80,13 @@ pub fn error(said: f64, truth: f64) -> f64 {
 
 /// Judges the samples of one connection.
 pub fn judge(expect: &Expect, samples: &[Sample], truth: &Truth) -> Judgement {
+    let judged = || {
+        samples
+            .iter()
+            .filter_map(|sample| Some((sample, expect.cause_at(sample.second)?)))
+    };
     let mut judgement = Judgement {
-        samples: samples.len(),
+        samples: judged().count(),
         received_bps: truth.received_bps,
         true_ceiling_bps: match expect.ceiling_mbit {
             Some(mbit) => Some(mbit * 1e6),
@@ -88,7 +95,7 @@ pub fn judge(expect: &Expect, samples: &[Sample], truth: &Truth) -> Judgement {
         ..Judgement::default()
     };
     let (mut ceilings, mut rates) = (Vec::new(), Vec::new());
-    for sample in samples {
+    for (sample, cause) in judged() {
         let said = sample
             .connection
             .as_ref()
@@ -98,7 +105,7 @@ pub fn judge(expect: &Expect, samples: &[Sample], truth: &Truth) -> Judgement {
             *judgement.verdicts.entry("not listed".into()).or_default() += 1;
             continue;
         };
-        let right = judgement.count(expect, &said);
+        let right = judgement.count(cause, expect.side, &said);
         rates.extend(said.rate_bps);
         if right {
             ceilings.extend(said.ceiling_bps);
@@ -114,10 +121,14 @@ pub fn judge(expect: &Expect, samples: &[Sample], truth: &Truth) -> Judgement {
 
 impl Judgement {
     /// Counts one verdict; true: it is the expected one.
-    fn count(&mut self, expect: &Expect, said: &Said) -> bool {
-        let limit = said.limit.as_deref().unwrap_or("none");
-        let right = Some(said.bound.as_str()) == expect.bound.as_deref()
-            && limit == expect.limit.as_deref().unwrap_or("none");
+    fn count(&mut self, cause: Cause<'_>, side: Side, said: &Said) -> bool {
+        let verdict = Cause {
+            bound: &said.bound,
+            limit: said.limit.as_deref(),
+        };
+        // The receiver's end is asked of what it gets: a verdict on its few bytes the other way answers something else.
+        let other_way = side == Side::Receiver && said.direction.as_deref() != Some("receive");
+        let right = verdict.to_string() == cause.to_string() && !other_way;
         if right {
             self.right += 1;
         } else if said.bound == "unknown" {
@@ -126,10 +137,8 @@ impl Judgement {
             self.wrong += 1;
             self.wrong_confident += usize::from(said.confidence >= CONFIDENT);
         }
-        *self
-            .verdicts
-            .entry(format!("{}/{limit}", said.bound))
-            .or_default() += 1;
+        let of_sending = if other_way { " of sending" } else { "" };
+        *self.verdicts.entry(format!("{verdict}{of_sending}")).or_default() += 1;
         right
     }
 
@@ -157,6 +166,10 @@ impl Judgement {
             }
             (Some(_), None) => faults.push("no ceiling given".into()),
             (None, _) => {}
+        }
+        if !expect.phases.is_empty() {
+            // Each phase has a rate of its own, and the samples do not cover all of any.
+            return faults;
         }
         match self.observed_bps {
             Some(said) if self.received_bps < QUIET_BPS => {
@@ -186,7 +199,8 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::{Sample, judge};
-    use crate::lab::scenario::Scenario;
+    use crate::lab::net::Side;
+    use crate::lab::scenario::{Phase, Scenario};
     use crate::lab::truth::Truth;
 
     fn truth(received_bps: f64) -> Truth {
@@ -198,7 +212,7 @@ mod tests {
 
     fn samples(said: &[Value]) -> Vec<Sample> {
         said.iter()
-            .zip(1..)
+            .zip(10..)
             .map(|(said, second)| Sample {
                 second,
                 connection: Some(said.clone()),
@@ -262,11 +276,52 @@ mod tests {
     fn nothing_listed_is_no_pass() {
         let expect = Scenario::named("none_quiet_30ms").expect("a scenario").expect;
         let unlisted = [Sample {
-            second: 1,
+            second: 10,
             connection: None,
         }];
         assert_eq!(judge(&expect, &unlisted, &truth(0.0)).faults.len(), 2);
         let quiet = json!({"bound": "none", "confidence": 1.0, "rate_bps": 0.0});
         assert!(judge(&expect, &samples(&[quiet]), &truth(0.0)).faults.is_empty());
+    }
+
+    #[test]
+    fn the_receivers_end_is_judged_by_what_it_says_of_receiving() {
+        let mut expect = Scenario::named("rwnd_scale_181ms").expect("a scenario").expect;
+        expect.side = Side::Receiver;
+        let mut receives = said("window", "rwnd_scale", 0.9);
+        receives["direction"] = json!("receive");
+        let mut sends = receives.clone();
+        sends["direction"] = json!("send");
+        let judgement = judge(&expect, &samples(&[receives, sends]), &truth(2.9e6));
+        assert_eq!((judgement.right, judgement.wrong), (1, 1));
+        assert_eq!(judgement.verdicts["window/rwnd_scale of sending"], 1);
+    }
+
+    #[test]
+    fn samples_between_two_phases_are_not_judged() {
+        let mut expect = Scenario::named("rwnd_scale_181ms").expect("a scenario").expect;
+        let phase = |from_s, to_s, bound: &str, limit: &str| Phase {
+            from_s,
+            to_s,
+            bound: bound.into(),
+            limit: Some(limit.into()),
+        };
+        expect.bound = None;
+        expect.ceiling_mbit = None;
+        expect.phases = vec![
+            phase(5.0, 12.0, "window", "rwnd"),
+            phase(15.0, 20.0, "app", "app"),
+        ];
+        // Seconds 10 to 20: 13 to 16 speak of time that is in no phase.
+        let mut all = vec![said("window", "rwnd", 0.9); 3];
+        all.extend(vec![said("bandwidth", "bandwidth", 0.9); 4]);
+        all.extend(vec![said("app", "app", 0.9); 4]);
+        let judgement = judge(&expect, &samples(&all), &truth(9e6));
+        assert_eq!(
+            (judgement.samples, judgement.right, judgement.faults.len()),
+            (7, 7, 0),
+            "{:?}",
+            judgement.faults
+        );
     }
 }

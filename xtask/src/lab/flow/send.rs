@@ -41,7 +41,11 @@ enum Way {
 impl Sender {
     /// A sender of at most `bytes` a call.
     pub fn new(method: Method, bytes: usize) -> Result<Self> {
-        let data = vec![b'x'; bytes];
+        Self::of(method, vec![b'x'; bytes])
+    }
+
+    /// A sender of this data or its beginning.
+    pub fn of(method: Method, data: Vec<u8>) -> Result<Self> {
         let way = match method {
             Method::Write => Way::Write,
             Method::Record => Way::Record,

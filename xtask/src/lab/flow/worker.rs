@@ -73,7 +73,7 @@ fn play(spec: &Arc<WorkerSpec>) -> Result<()> {
     let door = Door::new(spec)?;
     if spec.flow.warm_up {
         let first = Connection::new(door.next()?);
-        program::bulk(&first, spec, Some(WARM_UP_BYTES))?;
+        program::bulk(&first, spec, WARM_UP_BYTES)?;
     }
     let (done, finished) = rustix::pipe::pipe().context("cannot create a pipe")?;
     let finished = Arc::new(finished);
@@ -167,7 +167,7 @@ fn start(task: impl FnOnce() -> Result<()> + Send + 'static) -> Result<()> {
 fn short(spec: &WorkerSpec, door: &Door, bytes: u64, flow: usize) -> Result<()> {
     let connection = Connection::new(door.next()?);
     say(&connection.open(flow)?);
-    program::bulk(&connection, spec, Some(bytes))?;
+    program::bulk(&connection, spec, bytes)?;
     say(&Report::Total {
         flow,
         reading: connection.reading(),

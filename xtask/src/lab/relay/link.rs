@@ -13,6 +13,8 @@ pub struct LinkSpec {
     pub loss: f64,
     /// Drops what exceeds a token bucket, delays nothing.
     pub policer: Option<Policer>,
+    /// Drops larger packets, as a hop with a small MTU does whose ICMP messages get lost.
+    pub largest_bytes: Option<u64>,
     /// Drops everything.
     pub blackhole: bool,
 }
@@ -35,6 +37,8 @@ pub enum Drop {
     Loss,
     /// The policer had no tokens.
     Policer,
+    /// The packet was larger than the direction lets through.
+    TooLarge,
     /// The direction is dead.
     Blackhole,
 }
@@ -70,6 +74,13 @@ impl Link {
     pub fn admit(&mut self, now_ns: u64, wire_bytes: u64) -> Result<u64, Drop> {
         if self.spec.blackhole {
             return Err(Drop::Blackhole);
+        }
+        if self
+            .spec
+            .largest_bytes
+            .is_some_and(|largest| wire_bytes > largest)
+        {
+            return Err(Drop::TooLarge);
         }
         if self.spec.loss > 0.0 && self.uniform() < self.spec.loss {
             return Err(Drop::Loss);
@@ -196,6 +207,17 @@ mod tests {
             .filter(|at| link.admit(MS + at * MS / 2, 1500).is_ok())
             .count();
         assert!((999..=1001).contains(&later), "{later}");
+    }
+
+    #[test]
+    fn only_packets_that_are_too_large_vanish() {
+        let spec = LinkSpec {
+            largest_bytes: Some(1400),
+            ..LinkSpec::default()
+        };
+        let mut link = Link::new(spec, 1);
+        assert_eq!(link.admit(0, 1401), Err(Drop::TooLarge));
+        assert_eq!(link.admit(0, 1400), Ok(0));
     }
 
     #[test]
