@@ -129,6 +129,10 @@ pub struct CallCounts {
     pub turns_in_flight: u32,
     /// Sends that ended a time in which the writer was blocked.
     pub unblocks: u32,
+    /// Sends after a pause: none in the eighth of a round trip before.
+    pub pauses: u32,
+    /// Of those, the ones that inbound data prompted.
+    pub pauses_prompted: u32,
     /// Bursts that ended: inbound data prompted the next one.
     pub bursts: u32,
     /// Sum over those of the most bytes unacknowledged after a send.

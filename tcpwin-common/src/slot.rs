@@ -117,6 +117,10 @@ pub struct Counters {
     pub unblocks: u32,
     /// Bursts in [`Self::burst_peak_sum`].
     pub bursts: u32,
+    /// Sends after a pause: none in the eighth of a round trip before.
+    pub pauses: u32,
+    /// Of those, the ones that inbound data prompted.
+    pub pauses_prompted: u32,
     /// Inbound segments with data.
     pub data_segments: u32,
     /// Most bytes that one ACK acknowledged.
@@ -317,10 +321,10 @@ impl Slot {
 }
 
 const _: () = assert!(size_of::<Budget>() == 96);
-const _: () = assert!(size_of::<Counters>() == 192);
+const _: () = assert!(size_of::<Counters>() == 200);
 const _: () = assert!(size_of::<Gauges>() == 152);
 const _: () = assert!(size_of::<Identity>() == 88);
-const _: () = assert!(size_of::<Slot>() == 72 + 96 + 192 + 152 + 88);
+const _: () = assert!(size_of::<Slot>() == 72 + 96 + 200 + 152 + 88);
 const _: () = assert!(align_of::<Slot>() == 8);
 
 #[cfg(feature = "user")]

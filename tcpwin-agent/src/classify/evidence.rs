@@ -39,6 +39,8 @@ pub(super) struct Bursts {
     pub at_prompt: f64,
     /// Share of the prompts that found something on the way.
     pub in_flight_share: f64,
+    /// Share of the program's pauses that ended by its peer's word.
+    pub prompted_share: f64,
 }
 
 /// An interval with everything the rules ask for.
@@ -143,6 +145,11 @@ impl<'a> Evidence<'a> {
             peak_cv: variance.max(0.0).sqrt() * 64.0 / peak,
             at_prompt: calls.turn_flight_sum as f64 / count,
             in_flight_share: f64::from(calls.turns_in_flight) / f64::from(prompted),
+            prompted_share: if calls.pauses == 0 {
+                1.0
+            } else {
+                f64::from(calls.pauses_prompted) / f64::from(calls.pauses)
+            },
         })
     }
 

@@ -171,6 +171,8 @@ fn calls(start: Option<&CallCounts>, end: Option<&CallCounts>) -> Option<CallCou
         turns: end.turns.saturating_sub(start.turns),
         turns_in_flight: end.turns_in_flight.saturating_sub(start.turns_in_flight),
         unblocks: end.unblocks.saturating_sub(start.unblocks),
+        pauses: end.pauses.saturating_sub(start.pauses),
+        pauses_prompted: end.pauses_prompted.saturating_sub(start.pauses_prompted),
         bursts: end.bursts.saturating_sub(start.bursts),
         burst_peak_sum: end.burst_peak_sum.saturating_sub(start.burst_peak_sum),
         burst_peak_sq: end.burst_peak_sq.saturating_sub(start.burst_peak_sq),

@@ -63,8 +63,13 @@ fn on_send(sk: *const u8, ret: i32) {
         }
         // Prompted by the peer's word: data came after our last send, and we answer within a fraction of a round trip.
         let written_before = sequence.write_seq.wrapping_sub(ret as u32);
-        let prompted = slot.last_data_ns > slot.last_send_ns
-            && now.wrapping_sub(slot.last_data_ns) < u64::from(slot.gauges.srtt_us) * 250;
+        let round_trip = u64::from(slot.gauges.srtt_us) * 1000;
+        let prompted =
+            slot.last_data_ns > slot.last_send_ns && now.wrapping_sub(slot.last_data_ns) < round_trip / 4;
+        if now.wrapping_sub(slot.last_send_ns) > round_trip / 8 {
+            slot.counters.pauses += 1;
+            slot.counters.pauses_prompted += u32::from(prompted);
+        }
         if !before(sequence.snd_una, written_before) {
             slot.counters.resumes += 1;
             if prompted {
@@ -75,7 +80,10 @@ fn on_send(sk: *const u8, ret: i32) {
         }
         if prompted {
             end_burst(slot);
-            slot.counters.turn_flight_sum += u64::from(written_before.wrapping_sub(sequence.snd_una));
+            // Part of what was just written may be acknowledged by now.
+            if before(sequence.snd_una, written_before) {
+                slot.counters.turn_flight_sum += u64::from(written_before.wrapping_sub(sequence.snd_una));
+            }
         }
         let unacked = sequence.write_seq.wrapping_sub(sequence.snd_una);
         if unacked > slot.burst_peak {

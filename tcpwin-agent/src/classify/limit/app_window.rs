@@ -6,7 +6,7 @@
 use super::verdict;
 use crate::classify::evidence::Evidence;
 use crate::classify::{Limit, Remedy, Side, Verdict, ledger};
-use crate::units::{Bytes, bits_text, bytes_text, rtt_text};
+use crate::units::{Bytes, Micros, bits_text, bytes_text, rtt_text};
 
 /// Bursts from which a window can be told.
 const FEWEST: u32 = 3;
@@ -16,23 +16,28 @@ const STEADY: f64 = 0.15;
 pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
     let bursts = evidence.bursts()?;
     let rtt = evidence.srtt?;
-    if bursts.count < FEWEST || bursts.in_flight_share < 0.5 || bursts.peak_cv > STEADY {
+    if bursts.count < FEWEST
+        || bursts.in_flight_share < 0.5
+        || bursts.peak_cv > STEADY
+        || bursts.prompted_share < 0.7
+    {
         return None;
     }
     let window = Bytes(bursts.peak as u64);
-    let ceiling = ledger::window(Limit::AppWindow, window, rtt, "protocol window")?;
-    // Each round trip carries one window: else the program has a pace of its own.
-    if !(0.6..=1.3).contains(&(evidence.rate.0 / ceiling.rate.0)) {
+    // A window takes the round trip of its last byte to come back. Much more or less: the program has a pace of its own.
+    let round = Micros((bursts.peak / evidence.rate.0.max(1.0) * 1e6) as u32);
+    if !(0.75..=1.4).contains(&(round.seconds() / rtt.seconds())) {
         return None;
     }
+    let ceiling = ledger::window(Limit::AppWindow, window, round, "protocol window")?;
     let proof = format!(
         "The program sent up to {} at a time and went on when its peer's word came, with {} still on the way: a window of the protocol \
-         above TCP, the same in {} bursts (± {:.0} %). ÷ {} it allows {}.",
-        bytes_text(window.0),
+         above TCP, the same in {} bursts (± {:.0} %). ÷ {}, in which its last byte is answered, it allows {}.",
+        exact(window),
         bytes_text(bursts.at_prompt as u64),
         bursts.count,
         bursts.peak_cv * 100.0,
-        rtt_text(rtt),
+        rtt_text(round),
         bits_text(ceiling.rate.bits()),
     );
     let remedies = vec![Remedy::new(
@@ -48,4 +53,13 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         proof,
         remedies,
     ))
+}
+
+/// A window to be recognised is shown to the byte.
+fn exact(window: Bytes) -> String {
+    if window.0 < 1 << 20 {
+        format!("{} B", window.0)
+    } else {
+        bytes_text(window.0)
+    }
 }

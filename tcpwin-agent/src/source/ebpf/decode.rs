@@ -245,6 +245,8 @@ pub(super) fn observation(slot: &Slot, now: Instant) -> Option<Observation> {
             turns: counters.turns,
             turns_in_flight: counters.turns_in_flight,
             unblocks: counters.unblocks,
+            pauses: counters.pauses,
+            pauses_prompted: counters.pauses_prompted,
             bursts: counters.bursts,
             burst_peak_sum: counters.burst_peak_sum,
             burst_peak_sq: counters.burst_peak_sq,
