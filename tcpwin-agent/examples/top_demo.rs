@@ -207,6 +207,7 @@ fn connection(n: u64, tick: u64) -> Connection {
         limit,
         side: if held { Side::PeerKernel } else { Side::Nobody },
         confidence: 0.97,
+        prevailing: None,
         rate_bps: rate,
         send_bps: rate,
         receive_bps: rate / 50.0,
@@ -218,6 +219,7 @@ fn connection(n: u64, tick: u64) -> Connection {
             formula: "best delivery rate to this peer".into(),
         }),
         budget: Some(budget),
+        causes: Vec::new(),
         proof: format!(
             "demo: {} of {} allowed by {formula}",
             bits_text(rate),

@@ -3,7 +3,7 @@
 use crate::classify::Limit;
 use crate::connection::entry::Entry;
 use crate::observation::Observation;
-use crate::snapshot::{Budget, Calls, Connection, Next, Process, TcpFields, TraceEvent};
+use crate::snapshot::{Budget, Calls, Connection, Next, Prevailing, Process, TcpFields, TraceEvent, cost};
 use crate::source::RetransmitKind;
 use crate::units::Instant;
 
@@ -62,10 +62,6 @@ fn process(entry: &Entry) -> Option<Process> {
 pub(super) fn connection(entry: &Entry, now: Instant) -> Connection {
     let last = &entry.last;
     let verdict = &entry.verdict;
-    let rate = match verdict.direction {
-        crate::classify::Direction::Send => entry.send,
-        crate::classify::Direction::Receive => entry.receive,
-    };
     Connection {
         id: last.key.cookie.to_string(),
         netns: last.key.netns,
@@ -80,7 +76,12 @@ pub(super) fn connection(entry: &Entry, now: Instant) -> Connection {
         limit: verdict.limit,
         side: verdict.side,
         confidence: verdict.confidence,
-        rate_bps: rate.bits(),
+        prevailing: Some(Prevailing {
+            bound: entry.prevailing.limit.bound(),
+            limit: entry.prevailing.limit,
+            since_us: now.since(entry.prevailing.since).0 / 1000,
+        }),
+        rate_bps: entry.rate().bits(),
         send_bps: entry.send.bits(),
         receive_bps: entry.receive.bits(),
         ceiling_bps: verdict.ceiling.as_ref().map(|ceiling| ceiling.rate.bits()),
@@ -101,6 +102,7 @@ pub(super) fn connection(entry: &Entry, now: Instant) -> Connection {
                 pacing,
             }
         }),
+        causes: entry.causes.shown(),
         proof: verdict.proof.clone(),
         remedies: verdict.remedies.clone(),
         tcp: tcp(last),
@@ -155,10 +157,13 @@ pub(super) fn open(entry: &Entry) -> TraceEvent {
 
 pub(super) fn close(entry: &Entry) -> TraceEvent {
     let at = entry.last.at;
+    let duration_us = at.since(entry.last.since).0 / 1000;
+    let connection = Box::new(connection(entry, at));
     TraceEvent::Close {
         ts_ns: at.0,
-        duration_us: at.since(entry.last.since).0 / 1000,
-        connection: Box::new(connection(entry, at)),
+        duration_us,
+        cost: cost(&connection.causes, duration_us),
+        connection,
     }
 }
 

@@ -35,6 +35,7 @@ pub(super) fn connection(id: u64, limit: Limit, process: &str, peer: &str, rate_
         limit,
         side: Side::Nobody,
         confidence: 0.9,
+        prevailing: None,
         rate_bps,
         send_bps: rate_bps,
         receive_bps: rate_bps / 100.0,
@@ -42,6 +43,7 @@ pub(super) fn connection(id: u64, limit: Limit, process: &str, peer: &str, rate_
         ceiling_formula: None,
         next: None,
         budget: None,
+        causes: Vec::new(),
         proof: String::new(),
         remedies: Vec::new(),
         tcp: TcpFields {
