@@ -25,12 +25,12 @@ pub struct Process {
     pub name: String,
 }
 
-/// The limit that would bind next.
+/// A rate that a limit allows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Next {
+pub struct Ceiling {
     /// Which.
     pub limit: Limit,
-    /// The rate expected once the binding limit is lifted.
+    /// How much.
     pub rate_bps: f64,
     /// Its arithmetic.
     pub formula: String,
@@ -188,9 +188,21 @@ pub struct Connection {
     /// Its arithmetic, `65535 B ÷ 181 ms`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling_formula: Option<String>,
-    /// The next limit.
+    /// The next limit, and the rate expected once the binding one is lifted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next: Option<Next>,
+    pub next: Option<Ceiling>,
+    /// That rate over the observed one, where it is worth the while.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gain: Option<f64>,
+    /// The next limit is as low as the observed rate: lifting the binding one gives nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nothing_to_gain: bool,
+    /// Every ceiling that is known, the lowest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ledger: Vec<Ceiling>,
+    /// What the arithmetic forbids in these figures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inconsistent: Option<String>,
     /// Where the interval's time went; absent from sources that cannot tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
