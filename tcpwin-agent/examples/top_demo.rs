@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tcpwin_agent::classify::{Direction, Limit, Remedy, Side};
 use tcpwin_agent::observation::{Origin, Retransmits, TcpState};
 use tcpwin_agent::snapshot::{
-    Budget, Connection, Feed, FeedError, Health, Next, Process, Snapshot, Summary, TcpFields,
+    Budget, Ceiling, Connection, Feed, FeedError, Health, Process, Snapshot, Summary, TcpFields,
 };
 use tcpwin_agent::top::{Options, run};
 use tcpwin_agent::units::{bits_text, bytes_text};
@@ -207,17 +207,23 @@ fn connection(n: u64, tick: u64) -> Connection {
         limit,
         side: if held { Side::PeerKernel } else { Side::Nobody },
         confidence: 0.97,
+        prevailing: None,
         rate_bps: rate,
         send_bps: rate,
         receive_bps: rate / 50.0,
         ceiling_bps: held.then_some(ceiling),
         ceiling_formula: held.then_some(formula.clone()),
-        next: held.then(|| Next {
+        next: held.then(|| Ceiling {
             limit: Limit::Bandwidth,
             rate_bps: ceiling * 6.9,
             formula: "best delivery rate to this peer".into(),
         }),
+        gain: held.then_some(6.9),
+        nothing_to_gain: false,
+        ledger: Vec::new(),
+        inconsistent: None,
         budget: Some(budget),
+        causes: Vec::new(),
         proof: format!(
             "demo: {} of {} allowed by {formula}",
             bits_text(rate),

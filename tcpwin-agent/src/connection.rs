@@ -1,10 +1,14 @@
 //! The fold of observations: the bounded table of connections, their intervals and owners.
 
+mod account;
+mod causes;
 mod delta;
 mod entry;
 pub mod interval;
 pub mod owner;
+mod prevailing;
 mod quiet;
+mod recent;
 mod row;
 mod table;
 

@@ -11,7 +11,7 @@ use crate::attach::{AttachError, Attached};
 use crate::classify::{Bound, Direction, Limit, Side};
 use crate::observation::Origin;
 use crate::snapshot::feed::{self, Request, Told};
-use crate::snapshot::{Connection, Feed as _, Health, Next, Process, Snapshot, TcpFields, TraceEvent};
+use crate::snapshot::{Ceiling, Connection, Feed as _, Health, Process, Snapshot, TcpFields, TraceEvent};
 
 fn connection(id: u32, limit: Limit, rate_bps: f64) -> Arc<Connection> {
     Arc::new(Connection {
@@ -31,17 +31,23 @@ fn connection(id: u32, limit: Limit, rate_bps: f64) -> Arc<Connection> {
         limit,
         side: Side::Nobody,
         confidence: 0.5,
+        prevailing: None,
         rate_bps,
         send_bps: rate_bps,
         receive_bps: 0.0,
         ceiling_bps: None,
         ceiling_formula: None,
-        next: (id == 3).then(|| Next {
+        next: (id == 3).then(|| Ceiling {
             limit: Limit::Bandwidth,
             rate_bps: 1e9,
             formula: String::new(),
         }),
+        gain: None,
+        nothing_to_gain: false,
+        ledger: Vec::new(),
+        inconsistent: None,
         budget: None,
+        causes: Vec::new(),
         proof: String::new(),
         remedies: Vec::new(),
         tcp: TcpFields::default(),

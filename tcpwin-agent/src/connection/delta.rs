@@ -54,6 +54,11 @@ impl Baseline {
         }
     }
 
+    /// When the interval starts.
+    pub(super) const fn start(&self) -> Instant {
+        self.at
+    }
+
     /// The connection was quiet until `at`: the interval starts there, and the time until then was idle.
     pub(super) fn advance_idle(&mut self, at: Instant) {
         let quiet = at.since(self.at);

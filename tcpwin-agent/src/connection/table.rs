@@ -7,15 +7,16 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::classify::{Context, Direction, Limit, Verdict, classify};
-use crate::connection::delta::Baseline;
-use crate::connection::entry::{Entry, FindOwner, Ownership};
-use crate::connection::interval::Interval;
+use crate::connection::account::Account;
+use crate::connection::causes::{Causes, not_moved};
+use crate::connection::entry::{Ended, Entry, FindOwner, Ownership};
+use crate::connection::prevailing::Prevailing;
 use crate::connection::quiet::Quiet;
 use crate::connection::row;
 use crate::observation::{Key, Observation, Origin};
 use crate::snapshot::{Connection, Summary, TraceEvent};
 use crate::source::Update;
-use crate::units::{Bytes, BytesPerSec, Instant};
+use crate::units::Instant;
 
 /// Bounds of the table, and what is known beside the connections.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +36,7 @@ pub struct Table {
     quiet: HashMap<Key, Quiet>,
     /// Where a quiet one is packed.
     room: Vec<u8>,
-    summary: Summary,
+    account: Account,
     evictions: u64,
     /// When the last tick was.
     ticked: Instant,
@@ -43,7 +44,6 @@ pub struct Table {
     new: Arc<Verdict>,
     /// Somebody reads events.
     telling: bool,
-    moved: (u64, u64),
 }
 
 impl Table {
@@ -56,7 +56,7 @@ impl Table {
             active: HashMap::new(),
             quiet: HashMap::new(),
             room: Vec::new(),
-            summary: Summary::default(),
+            account: Account::default(),
             evictions: 0,
             ticked: Instant(0),
             nothing: Arc::new(Verdict::none(Direction::Send, "idle".to_owned())),
@@ -65,7 +65,6 @@ impl Table {
                 "seen once, no interval yet".to_owned(),
             )),
             telling: true,
-            moved: (0, 0),
         }
     }
 
@@ -122,19 +121,15 @@ impl Table {
 
     /// A quiet connection's entry: nothing happened on it until the last tick.
     fn wake(&self, quiet: &Quiet) -> Option<Entry> {
-        let last = quiet.last()?;
-        let mut baseline = Baseline::of(&last);
-        baseline.advance_idle(self.ticked);
-        Some(Entry {
+        let (last, causes) = quiet.unpack()?;
+        let nothing = Arc::clone(&self.nothing);
+        Some(Entry::woken(
             last,
-            baseline: Some(Box::new(baseline)),
-            verdict: Arc::clone(&self.nothing),
-            send: BytesPerSec(0.0),
-            receive: BytesPerSec(0.0),
-            budget: None,
-            owner: quiet.owner.clone(),
-            touched: true,
-        })
+            causes,
+            self.ticked,
+            nothing,
+            quiet.owner.clone(),
+        ))
     }
 
     /// Takes a connection out of the table.
@@ -160,25 +155,15 @@ impl Table {
         let owner = self.find_owner(&observation);
         if observation.origin == Origin::Seeded {
             // Nothing is known to have happened on it yet.
-            if let Some(quiet) = Quiet::pack(&observation, owner.clone(), &mut self.room) {
-                *self.summary.connections.entry(Limit::None).or_default() += 1;
+            if let Some(quiet) = Quiet::pack(&observation, &Causes::default(), owner.clone(), &mut self.room)
+            {
+                self.account.found(Limit::None);
                 self.quiet.insert(key, quiet);
                 return;
             }
         }
-        *self.summary.connections.entry(self.new.limit).or_default() += 1;
-        let entry = Box::new(Entry {
-            baseline: Some(Box::new(Baseline::birth(&observation))),
-            last: observation,
-            verdict: Arc::clone(&self.new),
-            send: BytesPerSec(0.0),
-            receive: BytesPerSec(0.0),
-            budget: None,
-            owner,
-            touched: true,
-        });
-        self.summary.opened += 1;
-        self.summary.opened_connect += u64::from(entry.last.origin == Origin::Connect);
+        let entry = Box::new(Entry::new(observation, Arc::clone(&self.new), owner));
+        self.account.opened(entry.counted, entry.last.origin);
         if self.telling {
             events.push(row::open(&entry));
         }
@@ -207,10 +192,9 @@ impl Table {
         });
         let Some(mut entry) = known else { return };
         self.update(&mut entry, observation);
-        let before = entry.verdict.limit;
-        self.conclude(&mut entry);
-        self.move_count(before, None);
-        self.summary.closed += 1;
+        self.judge(&mut entry);
+        self.settle(&mut entry);
+        self.account.closed(entry.counted);
         if let Some(owners) = &mut self.owners {
             owners.forget(key);
         }
@@ -219,87 +203,74 @@ impl Table {
         }
     }
 
-    /// Ends the entry's interval: classifies it and adds it to the summary.
-    fn conclude(&mut self, entry: &mut Entry) {
+    /// Ends the entry's interval and classifies it.
+    fn judge(&mut self, entry: &mut Entry) {
         let Some(baseline) = entry.baseline.take() else {
             return;
         };
-        let interval = baseline.interval(&entry.last);
+        let mut interval = baseline.interval(&entry.last);
+        interval.recent = Some(entry.history.fold(&interval));
         if interval.span.0 > 0 {
             entry.verdict = Arc::new(classify(&interval, &self.config.context));
         }
         entry.send = interval.sending();
         entry.receive = interval.receiving();
         entry.budget = interval.budget;
-        self.add(&interval, entry.verdict.limit);
+        let (acked, received) = (interval.acked, interval.received);
+        entry.ended = Some(Ended {
+            start: baseline.start(),
+            span: interval.span,
+            bytes: acked.unwrap_or_default().0 + received.unwrap_or_default().0,
+        });
+        self.account.moved(&interval);
     }
 
-    fn add(&mut self, interval: &Interval, limit: Limit) {
-        let summary = &mut self.summary;
-        let (acked, received) = (
-            interval.acked.unwrap_or_default(),
-            interval.received.unwrap_or_default(),
-        );
-        *summary.seconds.entry(limit).or_default() += interval.span.seconds();
-        *summary.bytes.entry(limit).or_default() += acked.0 + received.0;
-        summary.bytes_acked += acked.0;
-        summary.bytes_received += received.0;
-        self.moved.0 += acked.0;
-        self.moved.1 += received.0;
-        match interval.retransmits_by_kind {
-            Some(kinds) => {
-                summary.retransmits.fast += kinds.fast;
-                summary.retransmits.rto += kinds.rto;
-                summary.retransmits.tlp += kinds.tlp;
+    /// Counts what was judged: to the connection's own causes, and to the summary.
+    fn settle(&mut self, entry: &mut Entry) {
+        let limit = entry.verdict.limit;
+        if let Some(Ended { start, span, bytes }) = entry.ended.take() {
+            let next = entry.verdict.next.as_ref().map(|next| next.rate);
+            let more = not_moved(entry.rate(), next, span);
+            entry.causes.add(limit, span, bytes, more);
+            self.account.spent(limit, span, bytes, more);
+            if span.0 > 0 {
+                entry.prevailing.fold(limit, start);
             }
-            None => summary.retransmits_unknown += u64::from(interval.retransmits.unwrap_or(0)),
         }
-    }
-
-    fn move_count(&mut self, from: Limit, to: Option<Limit>) {
-        if to == Some(from) {
-            return;
-        }
-        if let Some(count) = self.summary.connections.get_mut(&from) {
-            *count = count.saturating_sub(1);
-        }
-        if let Some(to) = to {
-            *self.summary.connections.entry(to).or_default() += 1;
-        }
+        self.account.turned(entry.counted, limit);
+        entry.counted = limit;
     }
 
     /// Ends the interval of every connection that changed, and counts the time of those that did not.
     pub fn tick(&mut self, now: Instant, events: &mut Vec<TraceEvent>) {
         let span = now.since(if self.ticked.0 == 0 { now } else { self.ticked });
-        self.moved = (0, 0);
         self.find_owners(now);
-        *self.summary.seconds.entry(Limit::None).or_default() += self.quiet.len() as f64 * span.seconds();
+        self.account.idled(self.quiet.len(), span);
 
         let mut active = std::mem::take(&mut self.active);
         active.retain(|key, entry| {
-            let before = entry.verdict.limit;
+            let before = entry.counted;
             let was_touched = std::mem::take(&mut entry.touched);
             if was_touched {
-                self.conclude(entry);
+                self.judge(entry);
             } else {
                 entry.rest(&self.nothing);
             }
-            self.move_count(before, Some(entry.verdict.limit));
-            if self.telling && before != entry.verdict.limit {
+            self.settle(entry);
+            if self.telling && before != entry.counted {
                 events.push(row::verdict(entry, now, before));
             }
             if was_touched {
                 return true;
             }
-            match Quiet::pack(&entry.last, entry.owner.clone(), &mut self.room) {
+            match Quiet::pack(&entry.last, &entry.causes, entry.owner.clone(), &mut self.room) {
                 Some(quiet) => self.quiet.insert(*key, quiet).is_some(),
                 None => true,
             }
         });
         self.active = active;
         self.ticked = now;
-        self.summary.send_bps = Bytes(self.moved.0).per(span).bits();
-        self.summary.receive_bps = Bytes(self.moved.1).per(span).bits();
+        self.account.tick(span);
     }
 
     fn find_owners(&mut self, now: Instant) {
@@ -327,11 +298,11 @@ impl Table {
         all.select_nth_unstable(count - 1);
         for (_, _, key) in &all[..count] {
             let limit = match self.active.remove(key) {
-                Some(entry) => entry.verdict.limit,
+                Some(entry) => entry.counted,
                 None => Limit::None,
             };
             self.quiet.remove(key);
-            self.move_count(limit, None);
+            self.account.gone(limit);
             self.evictions += 1;
             if let Some(owners) = &mut self.owners {
                 owners.forget(*key);
@@ -360,7 +331,7 @@ impl Table {
     /// Counts over all connections.
     #[must_use]
     pub fn summary(&self) -> &Summary {
-        &self.summary
+        self.account.summary()
     }
 
     /// Every connection as exits show it; built when asked for, since most ticks nobody looks.
@@ -372,6 +343,7 @@ impl Table {
             if entry.last.at > self.ticked {
                 // Found since the last tick, older than the source: what it does is not known yet.
                 entry.verdict = Arc::clone(&self.new);
+                entry.prevailing = Prevailing::new(entry.last.since);
             }
             Some(row::connection(&entry, now))
         });

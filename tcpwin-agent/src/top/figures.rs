@@ -3,6 +3,13 @@
 use crate::classify::{Bound, Limit, Side};
 use crate::snapshot::Connection;
 
+/// The limit that screens show: what has held for a while, so that they stay calm; an agent that does not tell, its last one.
+pub(crate) fn shown(connection: &Connection) -> Limit {
+    connection
+        .prevailing
+        .map_or(connection.limit, |prevailing| prevailing.limit)
+}
+
 /// Factor by which the rate would rise once the binding limit is lifted.
 pub(crate) fn gain(connection: &Connection) -> Option<f64> {
     let next = connection.next.as_ref()?.rate_bps;
@@ -35,7 +42,8 @@ pub(crate) fn is_sick(connection: &Connection) -> bool {
 
 /// Class in the order of sickness; 0 is the sickest.
 pub(crate) fn severity(connection: &Connection) -> u8 {
-    match (connection.limit, connection.bound) {
+    let limit = shown(connection);
+    match (limit, limit.bound()) {
         (Limit::Stalled, _) => 0,
         // A young window opens by itself.
         (Limit::CwndStartup, _) => 3,

@@ -162,3 +162,85 @@ fn a_full_table_throws_out_the_quiet_first_and_counts_them() {
     assert!(ids.contains(&"1".to_owned()) && ids.contains(&"99".to_owned()));
     assert!(!ids.contains(&"2".to_owned()) && !ids.contains(&"3".to_owned()));
 }
+
+/// Moves at the rate of the peer's window from second `from` on, with a scaled window so that a next limit is known.
+fn windowed(at: u64, acked: u64) -> Observation {
+    let mut windowed = observation(7, at, acked);
+    windowed.tcp.wscale_ok = Some(true);
+    windowed.tcp.snd_wscale = Some(7);
+    windowed
+}
+
+#[test]
+fn causes_survive_quiet_times_and_fill_the_life() {
+    let mut table = table(10);
+    let mut events = Vec::new();
+    table.apply(Update::Observed(windowed(SECOND, 655_350)), &mut events);
+    for second in 1..=5 {
+        table.tick(Instant(second * SECOND), &mut events);
+    }
+    let quiet = row(&table, 5 * SECOND);
+    assert_eq!(quiet.causes.len(), 2);
+    assert_eq!(
+        (quiet.causes[0].limit, quiet.causes[0].seconds),
+        (Limit::None, 4.0)
+    );
+    assert_eq!(
+        (quiet.causes[1].limit, quiet.causes[1].bytes),
+        (Limit::Rwnd, 655_350)
+    );
+    let mut woken = windowed(7 * SECOND, 655_350 + 1_310_700);
+    woken.budget.as_mut().unwrap().ns[BUDGET_RWND] = 3 * SECOND;
+    woken.budget.as_mut().unwrap().ns[BUDGET_IDLE] = 4 * SECOND;
+    table.apply(Update::Closed(woken), &mut events);
+    let Some(TraceEvent::Close { cost, connection, .. }) = events.pop() else {
+        panic!("no close");
+    };
+    let seconds: f64 = connection.causes.iter().map(|cause| cause.seconds).sum();
+    assert!((seconds - 7.0).abs() < 1e-9, "{:?}", connection.causes);
+    let bytes: u64 = connection.causes.iter().map(|cause| cause.bytes).sum();
+    assert_eq!(bytes, 655_350 + 1_310_700);
+    let rwnd = connection
+        .causes
+        .iter()
+        .find(|cause| cause.limit == Limit::Rwnd)
+        .unwrap();
+    let more = rwnd.bytes_not_moved.unwrap();
+    let next = connection.next.as_ref().unwrap().rate_bps / 8.0;
+    assert!(
+        (more as f64 - (3.0 * next - bytes as f64)).abs() < 2.0,
+        "{more} of {next} a second"
+    );
+    assert_eq!(table.summary().bytes_not_moved[&Limit::Rwnd], more);
+    let cost = cost.unwrap();
+    assert!(cost.starts_with("of 7.00 s rwnd cost 3.00 s and "), "{cost}");
+}
+
+#[test]
+fn what_prevails_goes_with_idleness_and_comes_back_when_it_holds() {
+    let mut table = table(10);
+    let mut events = Vec::new();
+    let mut shown = Vec::new();
+    for second in 1..=6 {
+        // Quiet in the third and fourth second.
+        if second != 3 && second != 4 {
+            let at = second * SECOND;
+            table.apply(Update::Observed(windowed(at, second * 655_350)), &mut events);
+        }
+        table.tick(Instant(second * SECOND), &mut events);
+        let row = row(&table, second * SECOND);
+        let prevailing = row.prevailing.unwrap();
+        shown.push((prevailing.limit, prevailing.since_us / 1_000_000));
+    }
+    assert_eq!(
+        shown,
+        [
+            (Limit::Rwnd, 1),
+            (Limit::Rwnd, 2),
+            (Limit::None, 1),
+            (Limit::None, 2),
+            (Limit::None, 3),
+            (Limit::Rwnd, 2)
+        ]
+    );
+}
