@@ -4,15 +4,19 @@
 //! Other suites build on its parts: [`net::Net`] makes the hosts and the path, [`net::Net::spawn_flow`] the traffic,
 //! [`agent::Agent`] runs the real program. `check` shows how.
 
+mod accuracy;
 pub mod agent;
 mod check;
 pub mod cleanup;
 pub mod clock;
 pub mod flow;
+mod interval;
 pub mod net;
 pub mod netns;
+mod peers;
+pub mod record;
 pub mod relay;
-mod report;
+pub mod report;
 mod run;
 mod scenario;
 mod shell;
@@ -20,13 +24,15 @@ mod suite;
 mod truth;
 mod tun;
 mod verdict;
+mod what_if;
 
+use std::env;
 use std::path::PathBuf;
-use std::{env, fs};
 
 use anyhow::{Context, Result, bail};
 
 use agent::Agent;
+use record::Record;
 use report::Report;
 use scenario::Scenario;
 
@@ -47,9 +53,12 @@ pub struct LabArgs {
     /// Scenarios at the same time
     #[arg(long, value_name = "COUNT", default_value_t = 1)]
     jobs: usize,
-    /// Write the report to a file
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    /// Write the report to a file [default: one named after kernel and source, in target/lab]
+    #[arg(long, value_name = "FILE", num_args = 0..=1)]
+    json: Option<Option<PathBuf>>,
+    /// Write docs/accuracy.md from the reports given as names [default: those in target/lab]
+    #[arg(long, conflicts_with_all = ["json", "keep_samples", "no_agent", "shell"])]
+    report: bool,
     /// Keep what the agent said each second, one file a scenario
     #[arg(long, value_name = "DIR")]
     keep_samples: Option<PathBuf>,
@@ -57,7 +66,7 @@ pub struct LabArgs {
     #[arg(long, conflicts_with_all = ["json", "keep_samples", "no_agent"])]
     shell: bool,
     /// Check the lab itself: its path, its system calls, many connections at once and one after another
-    #[arg(long, conflicts_with_all = ["names", "json", "keep_samples", "shell"])]
+    #[arg(long, conflicts_with_all = ["names", "json", "keep_samples", "shell", "report"])]
     check: bool,
     /// Play one side of a flow (the lab starts itself with this)
     #[arg(long, hide = true)]
@@ -67,7 +76,7 @@ pub struct LabArgs {
 impl LabArgs {
     /// Whether namespaces are made, thus root and built programs needed.
     pub fn is_live(&self) -> bool {
-        self.worker.is_none() && (self.check || !self.names.is_empty())
+        self.worker.is_none() && !self.report && (self.check || !self.names.is_empty())
     }
 }
 
@@ -75,6 +84,9 @@ impl LabArgs {
 pub fn run(args: LabArgs) -> Result<()> {
     if let Some(spec) = &args.worker {
         return flow::run_worker(spec);
+    }
+    if args.report {
+        return accuracy::write(&args.names);
     }
     cleanup::sweep();
     if args.check {
@@ -111,10 +123,12 @@ pub fn run(args: LabArgs) -> Result<()> {
         with_ss: args.no_agent,
     };
     let reports = suite::run_all(&scenarios, agent.as_ref(), &options)?;
+    let passed = conclude(&reports, agent);
     if let Some(path) = &args.json {
-        write_json(path, &args, &reports)?;
+        let source = (!args.no_agent).then_some(args.source.as_str());
+        Record::new(&args.names, source, args.jobs, reports)?.write(path.as_deref())?;
     }
-    conclude(&reports, agent)
+    passed
 }
 
 fn conclude(reports: &[Report], agent: Option<Agent>) -> Result<()> {
@@ -127,18 +141,6 @@ fn conclude(reports: &[Report], agent: Option<Agent>) -> Result<()> {
         bail!("{failed} of {} scenarios failed", reports.len());
     }
     Ok(())
-}
-
-fn write_json(path: &std::path::Path, args: &LabArgs, reports: &[Report]) -> Result<()> {
-    let kernel =
-        fs::read_to_string("/proc/sys/kernel/osrelease").context("cannot read the kernel's version")?;
-    let report = serde_json::json!({
-        "kernel": kernel.trim(),
-        "source": if args.no_agent { None } else { Some(&args.source) },
-        "scenarios": reports,
-    });
-    let text = serde_json::to_string_pretty(&report).context("cannot write the report")?;
-    fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
 }
 
 /// The tcpwin of `--tcpwin`, or the one that was built beside this program.

@@ -19,6 +19,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 
+#[cfg(test)]
+pub use report::TcpInfo;
 pub use report::{Reading, Report};
 pub use spec::{Family, FlowSpec, Method, Pattern, WorkerSpec};
 pub use worker::run as run_worker;

@@ -47,7 +47,7 @@ pub struct LinkCounters {
 }
 
 /// A reading of [`LinkCounters`].
-#[derive(Clone, Copy, Debug, Default, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, serde::Serialize, serde::Deserialize)]
 pub struct LinkStats {
     /// Packets delivered (super-packets count once).
     pub packets: u64,

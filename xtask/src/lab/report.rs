@@ -1,18 +1,21 @@
 //! What a scenario came to: a line for people, JSON for programs.
 
+mod show;
+
 use std::fmt;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
-use super::net::Side;
+use super::interval::Interval;
 use super::relay::LinkStats;
 use super::run::Run;
 use super::scenario::{Expect, Scenario};
 use super::truth::Truth;
 use super::verdict::{Judgement, error};
+use super::what_if::Applied;
 
 /// How a scenario ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// tcpwin was right.
@@ -47,15 +50,17 @@ impl Outcome {
     pub fn fails(self) -> bool {
         matches!(self, Self::Fail | Self::LabOff | Self::Broken)
     }
+}
 
-    fn word(self) -> &'static str {
-        match self {
-            Self::Pass => "PASS",
-            Self::Fail => "FAIL",
-            Self::LabOff => "LAB OFF",
-            Self::Measured => "MEASURED",
-            Self::Broken => "BROKEN",
-        }
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::LabOff => "lab off",
+            Self::Measured => "measured",
+            Self::Broken => "broken",
+        })
     }
 }
 
@@ -66,7 +71,7 @@ fn off(expect: &Expect, truth: &Truth) -> bool {
 }
 
 /// A scenario's report.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Report {
     /// Its name.
     pub name: String,
@@ -78,6 +83,9 @@ pub struct Report {
     pub truths: Vec<Truth>,
     /// What was said of them, in the same order.
     pub judgements: Vec<Judgement>,
+    /// What came of tcpwin's advice.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub what_if: Option<Applied>,
     /// The path, forward and in reverse.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<[LinkStats; 2]>,
@@ -103,6 +111,7 @@ impl Report {
             expect: scenario.expect.clone(),
             truths: run.truths,
             judgements,
+            what_if: None,
             path: Some(run.path),
             error: None,
             ss: run.ss,
@@ -117,6 +126,7 @@ impl Report {
             expect: scenario.expect.clone(),
             truths: Vec::new(),
             judgements: Vec::new(),
+            what_if: None,
             path: None,
             error: Some(format!("{error:#}")),
             ss: None,
@@ -124,125 +134,24 @@ impl Report {
     }
 }
 
-impl fmt::Display for Report {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:<8} {:<26}", self.outcome.word(), self.name)?;
-        for (number, cause) in self.expect.causes().enumerate() {
-            let word = if number == 0 { "expects" } else { "then" };
-            write!(f, " {word} {cause}")?;
-        }
-        if self.expect.side == Side::Receiver {
-            write!(f, " of the receiver")?;
-        }
-        writeln!(f)?;
-        if let Some(error) = &self.error {
-            writeln!(f, "         {error}")?;
-        }
-        for (number, truth) in self.truths.iter().enumerate() {
-            self.show_truth(f, truth)?;
-            if let Some(judgement) = self.judgements.get(number) {
-                show_judgement(f, judgement)?;
-            }
-        }
-        if let Some(path) = self.path {
-            show_path(f, path)?;
-        }
-        if let Some([sender, receiver]) = &self.ss {
-            write!(
-                f,
-                "         ss -tinm, sender's host:\n{sender}         ss -tinm, receiver's host:\n{receiver}"
-            )?;
-        }
-        Ok(())
-    }
-}
-
 impl Report {
-    fn show_truth(&self, f: &mut fmt::Formatter<'_>, truth: &Truth) -> fmt::Result {
-        write!(
-            f,
-            "         truth    received {:.3} Mbit/s",
-            truth.received_bps / 1e6
-        )?;
-        if let Some(mbit) = self.expect.rate_mbit {
-            let percent = error(truth.received_bps, mbit * 1e6) * 100.0;
-            write!(f, " ({percent:+.1} % of {mbit} by construction)")?;
-        }
-        writeln!(
-            f,
-            ", min_rtt {:.2} ms, srtt {:.2} ms, cwnd {}, snd_wnd {} B, {} retransmits",
-            f64::from(truth.min_rtt_us) / 1e3,
-            truth.srtt_us / 1e3,
-            truth.cwnd,
-            truth.snd_wnd_bytes,
-            truth.retransmits,
-        )?;
-        writeln!(
-            f,
-            "         kernel   busy {:.0} % of the time; of that rwnd_limited {:.0} %, sndbuf_limited {:.0} %",
-            truth.busy * 100.0,
-            truth.rwnd_limited * 100.0,
-            truth.sndbuf_limited * 100.0,
-        )
+    /// Every judged second of its connections.
+    pub fn intervals(&self) -> impl Iterator<Item = &Interval> {
+        self.judgements.iter().flat_map(|judgement| &judgement.intervals)
     }
-}
 
-fn show_judgement(f: &mut fmt::Formatter<'_>, judgement: &Judgement) -> fmt::Result {
-    let verdicts: Vec<_> = judgement
-        .verdicts
-        .iter()
-        .map(|(verdict, count)| format!("{count} {verdict}"))
-        .collect();
-    write!(
-        f,
-        "         tcpwin   {} of {} right ({})",
-        judgement.right,
-        judgement.samples,
-        verdicts.join(", ")
-    )?;
-    if let (Some(said), Some(truth)) = (judgement.ceiling_bps, judgement.true_ceiling_bps) {
-        let percent = error(said, truth) * 100.0;
-        write!(
-            f,
-            "; ceiling {:.3} Mbit/s ({percent:+.1} % of {:.3})",
-            said / 1e6,
-            truth / 1e6
-        )?;
-    }
-    if let Some(said) = judgement.observed_bps {
-        write!(f, "; observed {:.3} Mbit/s", said / 1e6)?;
-        if judgement.received_bps > 0.0 {
-            write!(f, " ({:+.1} %)", error(said, judgement.received_bps) * 100.0)?;
+    /// Why its intervals do not count, in a few words.
+    pub fn why_not_judged(&self) -> String {
+        match (&self.error, self.outcome) {
+            (Some(error), _) => error.clone(),
+            (None, Outcome::LabOff) => {
+                let measured = self.truths.iter().map(|truth| truth.received_bps).sum::<f64>();
+                format!(
+                    "the lab was off: the receivers measured {:.2} Mbit/s",
+                    measured / 1e6
+                )
+            }
+            (None, outcome) => outcome.to_string(),
         }
     }
-    writeln!(f)?;
-    if let Some(proof) = &judgement.proof {
-        writeln!(f, "         proof    {proof}")?;
-    }
-    if !judgement.faults.is_empty() {
-        writeln!(f, "         faults   {}", judgement.faults.join("; "))?;
-    }
-    Ok(())
-}
-
-fn show_path(f: &mut fmt::Formatter<'_>, [forward, reverse]: [LinkStats; 2]) -> fmt::Result {
-    write!(
-        f,
-        "         path     {} packets forward, {} back",
-        forward.packets, reverse.packets
-    )?;
-    let causes = [
-        ("tail", forward.dropped_tail + reverse.dropped_tail),
-        ("loss", forward.dropped_loss + reverse.dropped_loss),
-        ("policer", forward.dropped_policer + reverse.dropped_policer),
-        ("too large", forward.dropped_too_large + reverse.dropped_too_large),
-        ("cut", forward.dropped_blackhole + reverse.dropped_blackhole),
-        ("refused", forward.write_errors + reverse.write_errors),
-    ];
-    for (cause, count) in causes {
-        if count > 0 {
-            write!(f, ", {count} dropped ({cause})")?;
-        }
-    }
-    writeln!(f)
 }

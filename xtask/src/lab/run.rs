@@ -75,7 +75,10 @@ pub fn run(scenario: &Scenario, watch: &mut dyn Watch, with_ss: bool) -> Result<
     let truths = flow
         .connections()
         .iter()
-        .filter_map(|connection| Truth::between(connection, steady_ns, end_ns))
+        .filter_map(|connection| {
+            let truth = Truth::between(connection, steady_ns, end_ns)?;
+            Some(truth.with_clocks(connection, flow.started_ns()))
+        })
         .collect();
     Ok(Run {
         truths,

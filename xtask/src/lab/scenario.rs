@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flow::FlowSpec;
 use super::net::{HostSpec, PathSpec, Side};
+use super::what_if::WhatIf;
 
 /// A sample speaks of the agent's last interval, which is one second long and ended up to one second before.
 const SAMPLE_SPAN_S: f64 = 2.0;
@@ -32,6 +33,9 @@ pub struct Scenario {
     pub flow: FlowSpec,
     /// What is true of it.
     pub expect: Expect,
+    /// How tcpwin's advice is applied, to see whether its promise holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub what_if: Option<WhatIf>,
     /// An interval of a real run, which the pure tests of the classifier read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figures: Option<toml::Table>,
@@ -217,9 +221,13 @@ impl Scenario {
         Ok(scenario)
     }
 
-    fn check(&self) -> Result<()> {
+    /// Refuses what has no meaning.
+    pub fn check(&self) -> Result<()> {
         self.path.check()?;
         self.expect.check()?;
+        if let Some(what_if) = &self.what_if {
+            what_if.check(self)?;
+        }
         if self.flow.count == 0 || self.flow.count > 1000 {
             bail!("flow.count = {} is not within 1–1,000", self.flow.count);
         }

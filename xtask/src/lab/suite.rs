@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use super::agent::Agent;
 use super::flow::FlowHandle;
@@ -14,7 +14,8 @@ use super::net::{Net, Side};
 use super::report::{Outcome, Report};
 use super::run::{Run, Watch, run};
 use super::scenario::Scenario;
-use super::verdict::{Sample, judge};
+use super::verdict::{Judgement, Sample, judge};
+use super::what_if::{self, WhatIf};
 
 /// What a suite does beside running its scenarios.
 #[derive(Debug, Default)]
@@ -63,13 +64,7 @@ pub fn run_all(
 }
 
 fn run_one(name: &str, scenario: &Scenario, agent: Option<&Agent>, options: &Options) -> Result<Report> {
-    let mut sampler = Sampler {
-        agent,
-        late: None,
-        senders: Vec::new(),
-        receivers: Vec::new(),
-        second: 0,
-    };
+    let mut sampler = Sampler::asking(agent);
     let run = run(scenario, &mut sampler, options.with_ss)?;
     if let Some(dir) = &options.keep_samples {
         sampler.keep(&dir.join(format!("{name}.jsonl")))?;
@@ -79,10 +74,37 @@ fn run_one(name: &str, scenario: &Scenario, agent: Option<&Agent>, options: &Opt
         _ => Vec::new(),
     };
     let outcome = Outcome::of(scenario, &run, &judgements, agent.is_some());
-    Ok(Report::new(name, scenario, outcome, run, judgements))
+    let report = Report::new(name, scenario, outcome, run, judgements);
+    match (&scenario.what_if, outcome) {
+        (Some(what_if), Outcome::Pass | Outcome::Fail) => with_advice(report, scenario, what_if),
+        _ => Ok(report),
+    }
 }
 
-fn judged(scenario: &Scenario, run: &Run, sampler: &Sampler<'_>) -> Vec<super::verdict::Judgement> {
+/// Runs the scenario again with the advice applied.
+fn with_advice(mut report: Report, scenario: &Scenario, what_if: &WhatIf) -> Result<Report> {
+    let [judgement] = report.judgements.as_slice() else {
+        bail!("a [what_if] is for one connection")
+    };
+    let (again, mut applied) = what_if::prepare(scenario, what_if, judgement)?;
+    let mut outcome = report.outcome;
+    if let Some(again) = again {
+        let run = run(&again, &mut Sampler::asking(None), false)?;
+        if Outcome::of(&again, &run, &[], false) == Outcome::LabOff {
+            outcome = Outcome::LabOff;
+        }
+        let after_bps = run.truths.iter().map(|truth| truth.received_bps).sum();
+        applied.measured(after_bps, what_if.tolerance);
+    }
+    if outcome == Outcome::Pass && !applied.faults.is_empty() {
+        outcome = Outcome::Fail;
+    }
+    report.outcome = outcome;
+    report.what_if = Some(applied);
+    Ok(report)
+}
+
+fn judged(scenario: &Scenario, run: &Run, sampler: &Sampler<'_>) -> Vec<Judgement> {
     run.truths
         .iter()
         .map(|truth| {
@@ -144,7 +166,18 @@ impl Watch for Sampler<'_> {
     }
 }
 
-impl Sampler<'_> {
+impl<'a> Sampler<'a> {
+    /// One that asks this agent, or nobody.
+    fn asking(agent: Option<&'a Agent>) -> Self {
+        Self {
+            agent,
+            late: None,
+            senders: Vec::new(),
+            receivers: Vec::new(),
+            second: 0,
+        }
+    }
+
     fn keep(&self, path: &std::path::Path) -> Result<()> {
         let mut lines = String::new();
         for (end, samples) in [("sender", &self.senders), ("receiver", &self.receivers)] {

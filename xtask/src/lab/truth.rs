@@ -1,14 +1,18 @@
 //! The truth of a flow: what its receiver's program counted, and beside it what the kernel's own counters say.
 
-use serde::Serialize;
+use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
+use super::clock::seconds_ns;
 use super::flow::{Connection, Reading};
+use super::peers::Clocks;
 
 /// Fewer bursts than this make no rate of their own.
 const EDGES_MIN: usize = 10;
 
 /// One connection over the steady part.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Truth {
     /// The sender's end.
     pub local: String,
@@ -34,6 +38,9 @@ pub struct Truth {
     pub rwnd_limited: f64,
     /// Kernel: share of busy time that its counters blame on the send buffer.
     pub sndbuf_limited: f64,
+    /// The sender's clocks over the second that ends at each full second of the flow: what other rules judge by.
+    #[serde(skip)]
+    pub clocks: BTreeMap<u32, Clocks>,
 }
 
 impl Truth {
@@ -72,7 +79,22 @@ impl Truth {
             busy: busy_us / interval_us,
             rwnd_limited: of_busy(sent_from.tcp.rwnd_limited_us, sent_to.tcp.rwnd_limited_us),
             sndbuf_limited: of_busy(sent_from.tcp.sndbuf_limited_us, sent_to.tcp.sndbuf_limited_us),
+            clocks: BTreeMap::new(),
         })
+    }
+
+    /// With the clocks of each second of a flow that started then.
+    pub fn with_clocks(mut self, connection: &Connection, started_ns: u64) -> Self {
+        let last_ns = connection.sender.last().map_or(0, |reading| reading.at_ns);
+        let ends = |second: u32| started_ns + seconds_ns(f64::from(second));
+        self.clocks = (1..)
+            .take_while(|second| ends(*second) <= last_ns)
+            .filter_map(|second| {
+                let clocks = Clocks::between(&connection.sender, ends(second - 1), ends(second))?;
+                Some((second, clocks))
+            })
+            .collect();
+        self
     }
 }
 
@@ -109,7 +131,7 @@ fn rate_bps(readings: &[Reading], from_ns: u64, to_ns: u64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::Truth;
-    use crate::lab::flow::{Connection, Reading};
+    use crate::lab::flow::{Connection, Reading, TcpInfo};
 
     #[test]
     fn the_rate_is_the_receivers_over_the_steady_part_only() {
@@ -130,6 +152,26 @@ mod tests {
         let truth = Truth::between(&connection, 2_000_000_000, 4_000_000_000).expect("two readings");
         assert!((truth.received_bps - 1e6).abs() < 1.0, "{}", truth.received_bps);
         assert!(Truth::between(&connection, 0, 1_500_000_000).is_none());
+    }
+
+    #[test]
+    fn each_full_second_has_the_clocks_of_the_one_that_ends_there() {
+        let mut connection = Connection::new(([127, 0, 0, 1], 1).into(), ([127, 0, 0, 1], 2).into());
+        // Busy from 1.5 s to 2.5 s of a flow that started at 10 s.
+        connection.sender = (0..=60)
+            .map(|tick: u64| Reading {
+                at_ns: 10_000_000_000 + tick * 50_000_000,
+                tcp: TcpInfo {
+                    busy_us: (tick * 50_000).clamp(1_500_000, 2_500_000) - 1_500_000,
+                    ..TcpInfo::default()
+                },
+                ..Reading::default()
+            })
+            .collect();
+        let truth = Truth::default().with_clocks(&connection, 10_000_000_000);
+        let busy: Vec<_> = truth.clocks.values().map(|clocks| clocks.busy).collect();
+        assert_eq!(busy, [0.0, 0.5, 0.5]);
+        assert_eq!(truth.clocks.into_keys().collect::<Vec<_>>(), [1, 2, 3]);
     }
 
     #[test]

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::interval::{Interval, NOT_LISTED};
 use super::net::Side;
+use super::peers::Rule;
 use super::scenario::{Cause, Expect};
 use super::truth::Truth;
 
-/// A wrong verdict of at least this confidence is a defect by itself.
-const CONFIDENT: f64 = 0.5;
 /// What counts as no traffic at all.
 const QUIET_BPS: f64 = 1000.0;
 
@@ -33,10 +33,18 @@ struct Said {
     confidence: f64,
     rate_bps: Option<f64>,
     ceiling_bps: Option<f64>,
+    next: Option<Next>,
+}
+
+/// What comes once the limit is lifted.
+#[derive(Clone, Debug, Deserialize)]
+struct Next {
+    rate_bps: f64,
 }
 
 /// One connection's judgement.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Judgement {
     /// Samples taken in the steady part.
     pub samples: usize,
@@ -66,11 +74,16 @@ pub struct Judgement {
     /// The last `next` given with a right verdict.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<Value>,
+    /// The changes advised with the last right verdict.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub changes: Vec<String>,
     /// The last proof sentence.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proof: Option<String>,
     /// Why it failed; empty: it passed.
     pub faults: Vec<String>,
+    /// Each judged second.
+    pub intervals: Vec<Interval>,
 }
 
 /// The relative error of what was said.
@@ -103,15 +116,25 @@ pub fn judge(expect: &Expect, samples: &[Sample], truth: &Truth) -> Judgement {
         let (Some(said), Some(connection)) = (said, &sample.connection) else {
             judgement.missing += 1;
             *judgement.verdicts.entry("not listed".into()).or_default() += 1;
+            judgement.intervals.push(interval(sample, cause, truth));
             continue;
         };
-        let right = judgement.count(cause, expect.side, &said);
+        let seen = Interval {
+            said: named(expect.side, &said),
+            confidence: said.confidence,
+            ceiling_bps: said.ceiling_bps,
+            next_bps: said.next.as_ref().map(|next| next.rate_bps),
+            ..interval(sample, cause, truth)
+        };
+        judgement.count(expect.side, &said, &seen);
         rates.extend(said.rate_bps);
-        if right {
+        if seen.is_right() {
             ceilings.extend(said.ceiling_bps);
             judgement.next = connection.get("next").cloned();
+            judgement.changes = changes(connection);
         }
         judgement.proof = connection.get("proof").and_then(Value::as_str).map(str::to_owned);
+        judgement.intervals.push(seen);
     }
     judgement.ceiling_bps = median(&mut ceilings);
     judgement.observed_bps = (!rates.is_empty()).then(|| rates.iter().sum::<f64>() / rates.len() as f64);
@@ -119,27 +142,67 @@ pub fn judge(expect: &Expect, samples: &[Sample], truth: &Truth) -> Judgement {
     judgement
 }
 
+/// What its remedies would change, as one would type it.
+fn changes(connection: &Value) -> Vec<String> {
+    let remedies = connection
+        .get("remedies")
+        .and_then(Value::as_array)
+        .into_iter()
+        .flatten();
+    remedies
+        .filter_map(|remedy| remedy["change"].as_str().map(str::to_owned))
+        .collect()
+}
+
+/// A second of which nothing has been said yet.
+fn interval(sample: &Sample, cause: Cause<'_>, truth: &Truth) -> Interval {
+    let clocks = truth.clocks.get(&sample.second);
+    Interval {
+        second: sample.second,
+        truth: cause.limit.unwrap_or("none").to_owned(),
+        said: NOT_LISTED.to_owned(),
+        largest: clocks.map(|clocks| Rule::Largest.says(*clocks)),
+        ndt: clocks.map(|clocks| Rule::Ndt.says(*clocks)),
+        ..Interval::default()
+    }
+}
+
+/// The limit that was named. The receiver's end is asked of what it gets: a verdict on its few bytes the other way
+/// answers something else.
+fn named(side: Side, said: &Said) -> String {
+    let limit = said.limit.as_deref().unwrap_or("none");
+    if is_other_way(side, said) && said.bound != "unknown" {
+        format!("{limit} of sending")
+    } else {
+        limit.to_owned()
+    }
+}
+
+fn is_other_way(side: Side, said: &Said) -> bool {
+    side == Side::Receiver && said.direction.as_deref() != Some("receive")
+}
+
 impl Judgement {
-    /// Counts one verdict; true: it is the expected one.
-    fn count(&mut self, cause: Cause<'_>, side: Side, said: &Said) -> bool {
+    /// Counts one verdict.
+    fn count(&mut self, side: Side, said: &Said, seen: &Interval) {
+        if seen.is_right() {
+            self.right += 1;
+        } else if seen.is_unknown() {
+            self.unknown += 1;
+        } else {
+            self.wrong += 1;
+            self.wrong_confident += usize::from(seen.is_wrong_with_confidence());
+        }
         let verdict = Cause {
             bound: &said.bound,
             limit: said.limit.as_deref(),
         };
-        // The receiver's end is asked of what it gets: a verdict on its few bytes the other way answers something else.
-        let other_way = side == Side::Receiver && said.direction.as_deref() != Some("receive");
-        let right = verdict.to_string() == cause.to_string() && !other_way;
-        if right {
-            self.right += 1;
-        } else if said.bound == "unknown" {
-            self.unknown += 1;
+        let of_sending = if is_other_way(side, said) {
+            " of sending"
         } else {
-            self.wrong += 1;
-            self.wrong_confident += usize::from(said.confidence >= CONFIDENT);
-        }
-        let of_sending = if other_way { " of sending" } else { "" };
+            ""
+        };
         *self.verdicts.entry(format!("{verdict}{of_sending}")).or_default() += 1;
-        right
     }
 
     fn faults(&self, expect: &Expect) -> Vec<String> {
@@ -189,7 +252,8 @@ impl Judgement {
     }
 }
 
-fn median(values: &mut [f64]) -> Option<f64> {
+/// The middle value; `None` of none.
+pub fn median(values: &mut [f64]) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied()
 }

@@ -3,39 +3,14 @@
 use std::process::Command;
 
 use anyhow::{Context as _, Result, ensure};
-use serde::Deserialize;
 
+use crate::lab::record::Record;
+use crate::lab::report::{Outcome as LabOutcome, Report};
 use crate::suites::report::{Outcome, Recorder};
 use crate::suites::{Context, Place};
 
-/// Outcome of a scenario whose own truth was not met.
-const LAB_OFF: &str = "lab_off";
-/// One in so many scenarios may end so; more of them and nothing has been shown.
+/// One in so many scenarios may have a lab that was off; more of them and nothing has been shown.
 const MOST_OFF: usize = 4;
-
-/// What `xtask lab --json` writes, as far as it is needed here.
-#[derive(Deserialize)]
-struct LabReport {
-    scenarios: Vec<ScenarioReport>,
-}
-
-#[derive(Deserialize)]
-struct ScenarioReport {
-    name: String,
-    outcome: String,
-    #[serde(default)]
-    judgements: Vec<Judgement>,
-    #[serde(default)]
-    error: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct Judgement {
-    right: usize,
-    samples: usize,
-    #[serde(default)]
-    faults: Vec<String>,
-}
 
 /// The lab measures itself before it judges.
 pub fn check_the_lab(context: &Context, recorder: &mut Recorder) -> Result<()> {
@@ -56,54 +31,52 @@ pub fn run(context: &Context, recorder: &mut Recorder) -> Result<()> {
         .arg(file.path());
     // It exits with failure when a scenario fails; the report says which.
     let status = lab.status()?;
-    let text = std::fs::read_to_string(file.path())?;
-    let report: LabReport =
-        serde_json::from_str(&text).with_context(|| format!("`xtask lab all` left no report ({status})"))?;
-    for scenario in &report.scenarios {
+    let record =
+        Record::read(file.path()).with_context(|| format!("`xtask lab all` left no report ({status})"))?;
+    for report in &record.scenarios {
         recorder.check(
-            &scenario.name,
-            scenario.outcome(context.place),
-            scenario.detail(context.place),
+            &report.name,
+            outcome(report, context.place),
+            detail(report, context.place),
         )?;
     }
-    let off = report
+    let off = record
         .scenarios
         .iter()
-        .filter(|scenario| scenario.outcome == LAB_OFF)
+        .filter(|report| report.outcome == LabOutcome::LabOff)
         .count();
     ensure!(
-        off * MOST_OFF <= report.scenarios.len(),
+        off * MOST_OFF <= record.scenarios.len(),
         "{off} of {} scenarios could not be judged: this machine is too busy for the lab",
-        report.scenarios.len()
+        record.scenarios.len()
     );
     Ok(())
 }
 
-impl ScenarioReport {
-    fn outcome(&self, place: Place) -> Outcome {
-        match self.outcome.as_str() {
-            "pass" => Outcome::Passed,
-            "measured" => Outcome::Skipped,
-            // Real time is shared with whoever else uses the machine. Virtual time is not: there it is a defect of the lab.
-            LAB_OFF if place == Place::Native => Outcome::Skipped,
-            _ => Outcome::Failed,
-        }
+fn outcome(report: &Report, place: Place) -> Outcome {
+    match report.outcome {
+        LabOutcome::Pass => Outcome::Passed,
+        LabOutcome::Measured => Outcome::Skipped,
+        // Real time is shared with whoever else uses the machine. Virtual time is not: there it is a defect of the lab.
+        LabOutcome::LabOff if place == Place::Native => Outcome::Skipped,
+        LabOutcome::Fail | LabOutcome::LabOff | LabOutcome::Broken => Outcome::Failed,
     }
+}
 
-    fn detail(&self, place: Place) -> String {
-        let judged = self.judgements.iter().map(|judgement| {
-            let faults = judgement.faults.join("; ");
-            format!("{} of {} right {faults}", judgement.right, judgement.samples)
-                .trim_end()
-                .to_owned()
-        });
-        let mut parts: Vec<String> = judged.collect();
-        if self.outcome == LAB_OFF {
-            parts.push("not judged: the lab's own path was not what the scenario says".to_owned());
-        } else if self.outcome(place) != Outcome::Passed {
-            parts.push(self.outcome.clone());
-        }
-        parts.extend(self.error.clone());
-        parts.join(", ")
+fn detail(report: &Report, place: Place) -> String {
+    let judged = report.judgements.iter().map(|judgement| {
+        let faults = judgement.faults.join("; ");
+        format!("{} of {} right {faults}", judgement.right, judgement.samples)
+            .trim_end()
+            .to_owned()
+    });
+    let mut parts: Vec<String> = judged.collect();
+    parts.extend(report.what_if.iter().flat_map(|applied| applied.faults.clone()));
+    if report.outcome == LabOutcome::LabOff {
+        parts.push("not judged: the lab's own path was not what the scenario says".to_owned());
+    } else if outcome(report, place) != Outcome::Passed {
+        parts.push(report.outcome.to_string());
     }
+    parts.extend(report.error.clone());
+    parts.join(", ")
 }
