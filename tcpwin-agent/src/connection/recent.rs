@@ -15,6 +15,7 @@ struct Past {
     retransmits: u32,
     delivered: u32,
     cwnd_falls: u32,
+    fall_cwnd: (u64, u64),
 }
 
 /// The last intervals of a connection, without a pause between them: an idle one has none.
@@ -79,7 +80,9 @@ impl History {
             retransmits: sum32(|past| past.retransmits),
             delivered: sum32(|past| past.delivered),
             cwnd_falls: sum32(|past| past.cwnd_falls),
-            rate_cv: variation(kept),
+            fall_cwnd: (sum64(|past| past.fall_cwnd.0), sum64(|past| past.fall_cwnd.1)),
+            rate_cv: variation(kept, |past| past.acked),
+            receive_cv: variation(kept, |past| past.received),
             unanswered: self.unanswered,
             segments_in_unanswered: self.segments_in_unanswered,
         }
@@ -95,6 +98,7 @@ impl Past {
             retransmits: interval.retransmits.unwrap_or(0),
             delivered: interval.delivered.unwrap_or(0),
             cwnd_falls: interval.cwnd_falls.unwrap_or(0),
+            fall_cwnd: interval.fall_cwnd.unwrap_or_default(),
         }
     }
 }
@@ -104,17 +108,17 @@ fn is_outstanding(interval: &Interval) -> bool {
     tcp.packets_out.unwrap_or(0) > 0 || tcp.in_flight.unwrap_or(0) > 0
 }
 
-/// Standard deviation of the sending rates over their mean; each interval weighs as much as it is long, so that the short one
+/// Standard deviation of the rates over their mean; each interval weighs as much as it is long, so that the short one
 /// at a connection's end does not count for a whole.
-fn variation(kept: &[Past]) -> f64 {
+fn variation(kept: &[Past], bytes: fn(&Past) -> u64) -> f64 {
     let span: f64 = kept.iter().map(|past| past.span.seconds()).sum();
-    let mean = kept.iter().map(|past| past.acked as f64).sum::<f64>() / span;
+    let mean = kept.iter().map(|past| bytes(past) as f64).sum::<f64>() / span;
     if kept.len() < 2 || !mean.is_finite() || mean <= 0.0 {
         return 0.0;
     }
     let variance = kept
         .iter()
-        .map(|past| (Bytes(past.acked).per(past.span).0 - mean).powi(2) * past.span.seconds())
+        .map(|past| (Bytes(bytes(past)).per(past.span).0 - mean).powi(2) * past.span.seconds())
         .sum::<f64>()
         / span;
     variance.sqrt() / mean
