@@ -22,7 +22,7 @@ use anyhow::{Context, Result, anyhow, bail};
 #[cfg(test)]
 pub use report::TcpInfo;
 pub use report::{Reading, Report};
-pub use spec::{Family, FlowSpec, Method, Pattern, WorkerSpec};
+pub use spec::{Family, FlowSpec, Method, Part, Pattern, WorkerSpec};
 pub use worker::run as run_worker;
 
 use super::clock::{now_ns, seconds_ns};
