@@ -171,8 +171,8 @@ pub struct Totals {
     pub segments_in: Option<u64>,
     /// Entries into recovery or loss.
     pub cwnd_falls: Option<u32>,
-    /// Sum over those of cwnd as it was, segments, and the sum of its squares.
-    pub fall_cwnd: Option<(u64, u64)>,
+    /// Those after the first few, which slow start's overshoot may have cost; the sum over them of cwnd as it was, segments, and the sum of its squares.
+    pub fall_cwnd: Option<(u32, u64, u64)>,
     /// Time with data unsent and the peer's window below one segment, ns.
     pub zero_window_ns: Option<u64>,
     /// Time in which less than a segment waited for an ACK (Nagle), ns.

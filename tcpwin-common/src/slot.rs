@@ -85,7 +85,7 @@ pub struct Counters {
     pub burst_peak_sq: u64,
     /// Sum over prompted sends of the bytes still unacknowledged when they came.
     pub turn_flight_sum: u64,
-    /// Sum over entries into recovery or loss of cwnd as it was, segments.
+    /// Sum over [`Self::falls_counted`] of cwnd as it was, segments.
     pub fall_cwnd_sum: u64,
     /// Sum of the squares of the same.
     pub fall_cwnd_sq: u64,
@@ -125,8 +125,8 @@ pub struct Counters {
     pub data_segments: u32,
     /// Most bytes that one ACK acknowledged.
     pub ack_max: u32,
-    /// Keeps the record a multiple of eight.
-    pub pad: u32,
+    /// Of `cwnd_falls`, all but the first few: the overshoot of slow start says nothing of the path.
+    pub falls_counted: u32,
 }
 
 /// Slowly changing fields, copied at most once every refresh interval.

@@ -26,6 +26,19 @@ pub(super) enum Shares {
     Guessed,
 }
 
+/// The pattern of a connection's losses.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Losses {
+    /// Nobody kept them.
+    Unknown,
+    /// Too few of them, or neither of the others.
+    Few,
+    /// At one and the same cwnd.
+    Alike,
+    /// At any cwnd.
+    Random,
+}
+
 /// What the program sends each time its peer's word prompts it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bursts {
@@ -221,8 +234,25 @@ impl<'a> Evidence<'a> {
         self.inflation() > 1.15 && above > 1_000 && above > noise
     }
 
-    /// Share of segments retransmitted over the connection's life.
+    /// What cwnd at its falls tells of the losses. A policer strikes at the same cwnd each time, random loss at any: in the lab
+    /// the spread is 0.01–0.08 and 0.23 or more.
+    pub fn losses(&self) -> Losses {
+        let Some(recent) = &self.interval.recent else {
+            return Losses::Unknown;
+        };
+        match (recent.falls_counted, recent.fall_spread()) {
+            (6.., Some((_, cv))) if cv > 0.16 => Losses::Random,
+            (6.., Some((_, cv))) if cv < 0.13 => Losses::Alike,
+            (4.., Some((_, cv))) if cv < 0.05 => Losses::Alike,
+            _ => Losses::Few,
+        }
+    }
+
+    /// Share of segments retransmitted lately, or where that is not known over the connection's life.
     pub fn loss_ratio(&self) -> f64 {
+        if let Some(recent) = self.interval.recent.filter(|recent| recent.delivered > 0) {
+            return f64::from(recent.retransmits) / f64::from(recent.delivered);
+        }
         match (self.interval.life_retransmits, self.interval.life_delivered) {
             (Some(lost), Some(delivered)) if delivered > 0 => f64::from(lost) / f64::from(delivered),
             _ => 0.0,

@@ -59,14 +59,6 @@ fn receiving(
     }
 }
 
-/// Mean, and standard deviation ÷ mean, of `count` values with these sums of values and of squares.
-fn spread(count: u32, (sum, squares): (u64, u64)) -> Option<(f64, f64)> {
-    let count = f64::from(count);
-    let mean = sum as f64 / count;
-    let variance = (squares as f64 / count - mean * mean).max(0.0);
-    (mean > 0.0 && mean.is_finite()).then(|| (mean, variance.sqrt() / mean))
-}
-
 /// A buffer size an engineer would type for this many bytes: the next power of two.
 fn round_up(bytes: u64) -> u64 {
     bytes.clamp(4096, 1 << 40).next_power_of_two()

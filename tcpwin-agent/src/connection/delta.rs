@@ -41,7 +41,7 @@ impl Baseline {
                 delivered: observation.totals.delivered.map(|_| 0),
                 segments_in: observation.totals.segments_in.map(|_| 0),
                 cwnd_falls: observation.totals.cwnd_falls.map(|_| 0),
-                fall_cwnd: observation.totals.fall_cwnd.map(|_| (0, 0)),
+                fall_cwnd: observation.totals.fall_cwnd.map(|_| (0, 0, 0)),
                 zero_window_ns: observation.totals.zero_window_ns.map(|_| 0),
                 nagle_ns: observation.totals.nagle_ns.map(|_| 0),
                 throttled_ns: observation.totals.throttled_ns.map(|_| 0),
@@ -91,7 +91,7 @@ impl Baseline {
             delivered: delta32(start.delivered, totals.delivered),
             segments_in: delta64(start.segments_in, totals.segments_in),
             cwnd_falls: delta32(start.cwnd_falls, totals.cwnd_falls),
-            fall_cwnd: both(start.fall_cwnd, totals.fall_cwnd),
+            fall_cwnd: falls(start.fall_cwnd, totals.fall_cwnd),
             zero_window: delta64(start.zero_window_ns, totals.zero_window_ns).map(|ns| part(ns, span)),
             nagle: delta64(start.nagle_ns, totals.nagle_ns).map(|ns| part(ns, span)),
             throttled: delta64(start.throttled_ns, totals.throttled_ns).map(|ns| part(ns, span)),
@@ -125,9 +125,13 @@ fn delta32(start: Option<u32>, end: Option<u32>) -> Option<u32> {
     Some(end?.saturating_sub(start?))
 }
 
-fn both(start: Option<(u64, u64)>, end: Option<(u64, u64)>) -> Option<(u64, u64)> {
+fn falls(start: Option<(u32, u64, u64)>, end: Option<(u32, u64, u64)>) -> Option<(u32, u64, u64)> {
     let (start, end) = (start?, end?);
-    Some((end.0.saturating_sub(start.0), end.1.saturating_sub(start.1)))
+    Some((
+        end.0.saturating_sub(start.0),
+        end.1.saturating_sub(start.1),
+        end.2.saturating_sub(start.2),
+    ))
 }
 
 fn mean_unread(start: Option<(u32, u64)>, end: Option<(u32, u64)>) -> Option<Bytes> {

@@ -29,7 +29,10 @@ pub struct Recent {
     pub delivered: u32,
     /// Entries into recovery or loss.
     pub cwnd_falls: u32,
-    /// Sum over those of cwnd as it was, segments, and the sum of its squares.
+    /// The newest falls, ten where there are as many; never the first few of a connection, which slow start's overshoot may have
+    /// cost.
+    pub falls_counted: u32,
+    /// Sum over those counted of cwnd as it was, segments, and the sum of its squares.
     pub fall_cwnd: (u64, u64),
     /// Standard deviation of the intervals' sending rates over their mean; 0 for a steady or a single one.
     pub rate_cv: f64,
@@ -39,6 +42,18 @@ pub struct Recent {
     pub unanswered: Nanos,
     /// Segments that came in that time.
     pub segments_in_unanswered: u64,
+}
+
+impl Recent {
+    /// Mean of cwnd at the falls that count, and its standard deviation ÷ mean.
+    #[must_use]
+    pub fn fall_spread(&self) -> Option<(f64, f64)> {
+        let (sum, squares) = self.fall_cwnd;
+        let count = f64::from(self.falls_counted);
+        let mean = sum as f64 / count;
+        let variance = (squares as f64 / count - mean * mean).max(0.0);
+        (mean > 0.0 && mean.is_finite()).then(|| (mean, variance.sqrt() / mean))
+    }
 }
 
 /// The deltas between two observations, and the socket as it is at the end.
@@ -70,8 +85,8 @@ pub struct Interval {
     pub segments_in: Option<u64>,
     /// Entries into recovery or loss.
     pub cwnd_falls: Option<u32>,
-    /// Sum over those of cwnd as it was, segments, and the sum of its squares.
-    pub fall_cwnd: Option<(u64, u64)>,
+    /// Those after the first few, which slow start's overshoot may have cost; the sum over them of cwnd as it was, segments, and the sum of its squares.
+    pub fall_cwnd: Option<(u32, u64, u64)>,
     /// Share of the interval with data unsent and the peer's window below one segment.
     pub zero_window: Option<f64>,
     /// Share of the interval in which less than a segment waited for an ACK (Nagle).

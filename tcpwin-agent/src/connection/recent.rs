@@ -6,6 +6,9 @@ use crate::units::{Bytes, Nanos};
 /// Intervals kept, the current one included.
 const KEPT: usize = 10;
 
+/// Falls of cwnd whose likeness is told.
+const FALLS: u32 = 10;
+
 /// What is kept of one interval.
 #[derive(Clone, Copy, Debug, Default)]
 struct Past {
@@ -15,7 +18,7 @@ struct Past {
     retransmits: u32,
     delivered: u32,
     cwnd_falls: u32,
-    fall_cwnd: (u64, u64),
+    falls: (u32, u64, u64),
 }
 
 /// The last intervals of a connection, without a pause between them: an idle one has none.
@@ -72,6 +75,7 @@ impl History {
         let kept = &self.ring[..usize::from(self.len)];
         let sum32 = |of: fn(&Past) -> u32| kept.iter().map(of).fold(0, u32::saturating_add);
         let sum64 = |of: fn(&Past) -> u64| kept.iter().map(of).fold(0, u64::saturating_add);
+        let (falls_counted, fall_cwnd) = self.newest_falls();
         Recent {
             intervals: u32::from(self.len).max(1),
             span: Nanos(sum64(|past| past.span.0)),
@@ -80,12 +84,29 @@ impl History {
             retransmits: sum32(|past| past.retransmits),
             delivered: sum32(|past| past.delivered),
             cwnd_falls: sum32(|past| past.cwnd_falls),
-            fall_cwnd: (sum64(|past| past.fall_cwnd.0), sum64(|past| past.fall_cwnd.1)),
+            falls_counted,
+            fall_cwnd,
             rate_cv: variation(kept, |past| past.acked),
             receive_cv: variation(kept, |past| past.received),
             unanswered: self.unanswered,
             segments_in_unanswered: self.segments_in_unanswered,
         }
+    }
+}
+
+impl History {
+    /// Falls of the newest intervals, as many of those as hold [`FALLS`].
+    fn newest_falls(&self) -> (u32, (u64, u64)) {
+        let (mut count, mut sums) = (0u32, (0u64, 0u64));
+        for back in 1..=usize::from(self.len) {
+            let (falls, cwnd, squares) = self.ring[(usize::from(self.next) + KEPT - back) % KEPT].falls;
+            count = count.saturating_add(falls);
+            sums = (sums.0.saturating_add(cwnd), sums.1.saturating_add(squares));
+            if count >= FALLS {
+                break;
+            }
+        }
+        (count, sums)
     }
 }
 
@@ -98,7 +119,7 @@ impl Past {
             retransmits: interval.retransmits.unwrap_or(0),
             delivered: interval.delivered.unwrap_or(0),
             cwnd_falls: interval.cwnd_falls.unwrap_or(0),
-            fall_cwnd: interval.fall_cwnd.unwrap_or_default(),
+            falls: interval.fall_cwnd.unwrap_or_default(),
         }
     }
 }

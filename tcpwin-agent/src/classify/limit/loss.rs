@@ -3,7 +3,7 @@
 use tcpwin_common::BUDGET_CWND;
 
 use super::verdict;
-use crate::classify::evidence::Evidence;
+use crate::classify::evidence::{Evidence, Losses};
 use crate::classify::{Ceiling, Limit, Remedy, Side, Verdict, ledger};
 use crate::units::{bits_text, rtt_text};
 
@@ -15,6 +15,13 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
     let rtt = evidence.srtt?;
     if loss < LEAST_LOSS || evidence.is_queueing() {
         return None;
+    }
+    if evidence.losses() == Losses::Few {
+        let reason = format!(
+            "{:.2} % of segments were lost without a queue, too few times yet to tell random loss from a policer",
+            loss * 100.0
+        );
+        return Some(Verdict::unknown(evidence.direction, reason));
     }
     let mathis = ledger::mathis(evidence.mss, rtt, loss)?;
     let share = evidence.share(BUDGET_CWND);

@@ -2,30 +2,22 @@
 //! strikes at any.
 
 use super::verdict;
-use crate::classify::evidence::Evidence;
+use crate::classify::evidence::{Evidence, Losses};
 use crate::classify::{Ceiling, Limit, Remedy, Side, Verdict};
 use crate::units::{bits_text, rtt_text};
-
-/// Falls from which a pattern can be told.
-const FEWEST: u32 = 4;
-/// Most that cwnd may vary from fall to fall (standard deviation ÷ mean); random loss shows 0.3 and more.
-const ALIKE: f64 = 0.15;
 
 pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
     let recent = evidence.interval.recent.as_ref()?;
     let rtt = evidence.srtt?;
-    if recent.cwnd_falls < FEWEST || evidence.is_queueing() || recent.rate_cv > 0.15 {
+    if evidence.is_queueing() || evidence.losses() != Losses::Alike {
         return None;
     }
-    let (mean, cv) = super::spread(recent.cwnd_falls, recent.fall_cwnd)?;
-    if cv > ALIKE {
-        return None;
-    }
+    let (mean, cv) = recent.fall_spread()?;
     let rate = recent.acked.per(recent.span);
     let proof = format!(
         "{} losses in {:.0} s, each when cwnd had come to {mean:.0} segments (± {:.0} %), without a queue (srtt {} is {:.2} × min_rtt): \
          a policer lets {} pass.",
-        recent.cwnd_falls,
+        recent.falls_counted,
         recent.span.seconds(),
         cv * 100.0,
         rtt_text(rtt),

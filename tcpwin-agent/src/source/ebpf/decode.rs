@@ -224,7 +224,11 @@ pub(super) fn observation(slot: &Slot, now: Instant) -> Option<Observation> {
             delivered: Some(slot.gauges.delivered),
             segments_in: Some(counters.segments_in),
             cwnd_falls: Some(counters.cwnd_falls),
-            fall_cwnd: Some((counters.fall_cwnd_sum, counters.fall_cwnd_sq)),
+            fall_cwnd: Some((
+                counters.falls_counted,
+                counters.fall_cwnd_sum,
+                counters.fall_cwnd_sq,
+            )),
             zero_window_ns: Some(counters.zero_window_ns),
             nagle_ns: Some(counters.nagle_ns),
             throttled_ns: Some(counters.throttled_ns),
