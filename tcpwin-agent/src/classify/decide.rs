@@ -84,8 +84,8 @@ fn receiving(evidence: &Evidence<'_>) -> Option<Verdict> {
 /// cwnd (or the congestion control's own pacing) holds the data: the path, or what is thought of it.
 fn path(evidence: &Evidence<'_>) -> Option<Verdict> {
     limit::cwnd_clamp::tell(evidence)
-        .or_else(|| limit::bandwidth::tell(evidence))
         .or_else(|| limit::policer::tell(evidence))
+        .or_else(|| limit::bandwidth::tell(evidence))
         .or_else(|| limit::loss::tell(evidence))
         .or_else(|| limit::cwnd_startup::tell(evidence))
 }

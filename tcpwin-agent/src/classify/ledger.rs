@@ -60,10 +60,9 @@ fn next(evidence: &Evidence<'_>, verdict: &Verdict, ledger: &[Ceiling]) -> Optio
         .cloned()
 }
 
-/// One and the same window by two names: what scaling holds down, or a slow reader, is the window offered.
-fn is_same(one: Limit, other: Limit) -> bool {
-    let of_peer = |limit| matches!(limit, Limit::Rwnd | Limit::RwndScale | Limit::RwndReader);
-    one == other || (of_peer(one) && of_peer(other))
+/// One and the same window by two names: what scaling holds down is the window offered.
+fn is_same(binding: Limit, other: Limit) -> bool {
+    binding == other || (binding == Limit::RwndScale && other == Limit::Rwnd)
 }
 
 /// Ceilings that stand, from what the socket shows.

@@ -18,7 +18,6 @@ struct Past {
     retransmits: u32,
     delivered: u32,
     cwnd_falls: u32,
-    falls: (u32, u64, u64),
 }
 
 /// The last intervals of a connection, without a pause between them: an idle one has none.
@@ -29,6 +28,7 @@ pub(super) struct History {
     len: u8,
     /// Where the next one goes.
     next: u8,
+    falls: Falls,
     /// Something was outstanding when the last interval ended.
     outstanding: bool,
     unanswered: Nanos,
@@ -45,6 +45,7 @@ impl History {
             self.next = (self.next + 1) % KEPT as u8;
             self.len = (self.len + 1).min(KEPT as u8);
         }
+        self.falls.note(interval.fall_cwnd);
         self.together()
     }
 
@@ -75,7 +76,7 @@ impl History {
         let kept = &self.ring[..usize::from(self.len)];
         let sum32 = |of: fn(&Past) -> u32| kept.iter().map(of).fold(0, u32::saturating_add);
         let sum64 = |of: fn(&Past) -> u64| kept.iter().map(of).fold(0, u64::saturating_add);
-        let (falls_counted, fall_cwnd) = self.newest_falls();
+        let (falls_counted, fall_cwnd) = self.falls.newest();
         Recent {
             intervals: u32::from(self.len).max(1),
             span: Nanos(sum64(|past| past.span.0)),
@@ -86,6 +87,7 @@ impl History {
             cwnd_falls: sum32(|past| past.cwnd_falls),
             falls_counted,
             fall_cwnd,
+            retransmit_dispersion: dispersion(kept),
             rate_cv: variation(kept, |past| past.acked),
             receive_cv: variation(kept, |past| past.received),
             unanswered: self.unanswered,
@@ -94,12 +96,27 @@ impl History {
     }
 }
 
-impl History {
-    /// Falls of the newest intervals, as many of those as hold [`FALLS`].
-    fn newest_falls(&self) -> (u32, (u64, u64)) {
+/// Falls of cwnd by interval, the newest ones: they may lie minutes apart.
+#[derive(Clone, Copy, Debug, Default)]
+struct Falls {
+    ring: [(u32, u64, u64); FALLS as usize],
+    next: u8,
+}
+
+impl Falls {
+    fn note(&mut self, falls: Option<(u32, u64, u64)>) {
+        if let Some(falls) = falls.filter(|(count, ..)| *count > 0) {
+            self.ring[usize::from(self.next)] = falls;
+            self.next = (self.next + 1) % FALLS as u8;
+        }
+    }
+
+    /// As many of the newest as hold [`FALLS`].
+    fn newest(&self) -> (u32, (u64, u64)) {
         let (mut count, mut sums) = (0u32, (0u64, 0u64));
-        for back in 1..=usize::from(self.len) {
-            let (falls, cwnd, squares) = self.ring[(usize::from(self.next) + KEPT - back) % KEPT].falls;
+        for back in 1..=self.ring.len() {
+            let (falls, cwnd, squares) =
+                self.ring[(usize::from(self.next) + self.ring.len() - back) % self.ring.len()];
             count = count.saturating_add(falls);
             sums = (sums.0.saturating_add(cwnd), sums.1.saturating_add(squares));
             if count >= FALLS {
@@ -119,7 +136,6 @@ impl Past {
             retransmits: interval.retransmits.unwrap_or(0),
             delivered: interval.delivered.unwrap_or(0),
             cwnd_falls: interval.cwnd_falls.unwrap_or(0),
-            falls: interval.fall_cwnd.unwrap_or_default(),
         }
     }
 }
@@ -127,6 +143,20 @@ impl Past {
 fn is_outstanding(interval: &Interval) -> bool {
     let tcp = &interval.tcp;
     tcp.packets_out.unwrap_or(0) > 0 || tcp.in_flight.unwrap_or(0) > 0
+}
+
+/// Variance of the retransmits over their mean.
+fn dispersion(kept: &[Past]) -> f64 {
+    let count = kept.len() as f64;
+    let mean = kept.iter().map(|past| f64::from(past.retransmits)).sum::<f64>() / count;
+    if kept.len() < 2 || mean <= 0.0 {
+        return 0.0;
+    }
+    let squares = kept
+        .iter()
+        .map(|past| (f64::from(past.retransmits) - mean).powi(2))
+        .sum::<f64>();
+    squares / count / mean
 }
 
 /// Standard deviation of the rates over their mean; each interval weighs as much as it is long, so that the short one

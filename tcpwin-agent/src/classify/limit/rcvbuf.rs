@@ -58,7 +58,7 @@ fn rcvbuf(evidence: &Evidence<'_>) -> Option<Verdict> {
     let window = Bytes(u64::from(tcp.rcv_wnd.filter(|bytes| *bytes > 0)?));
     let rtt = evidence.receiver_rtt()?;
     let ceiling = ledger::window(Limit::Rcvbuf, window, rtt, "our receive window")?;
-    let full = evidence.rate.0 / ceiling.rate.0;
+    let full = evidence.steady_rate().0 / ceiling.rate.0;
     if !(0.8..=1.25).contains(&full) {
         return None;
     }
@@ -68,7 +68,7 @@ fn rcvbuf(evidence: &Evidence<'_>) -> Option<Verdict> {
         .interval
         .recent
         .as_ref()
-        .is_some_and(|recent| recent.intervals >= STEADY && recent.receive_cv < 0.1);
+        .is_some_and(|recent| recent.intervals >= STEADY && recent.receive_cv < 0.15);
     if !locked && !unscaled && !steady {
         return None;
     }

@@ -15,7 +15,7 @@ const GROWTH: u64 = 10;
 
 pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
     let share = evidence.share(BUDGET_SNDBUF);
-    let rtt = evidence.srtt?;
+    let rtt = evidence.byte_rtt()?;
     let flight = evidence.flight(BUDGET_SNDBUF)?;
     let tcp = &evidence.interval.tcp;
     if evidence.origin == Shares::Guessed && tcp.sndbuf_locked != Some(true) && share < 0.5 {
