@@ -4,11 +4,13 @@ mod decide;
 mod evidence;
 mod ledger;
 mod limit;
+mod path;
 
 use serde::{Deserialize, Serialize};
 
 pub use decide::classify;
 pub use evidence::Context;
+pub use path::{Link, Path, PathCapacity, PathOrigin};
 
 use crate::units::BytesPerSec;
 
