@@ -2,6 +2,7 @@
 
 mod decide;
 mod evidence;
+pub mod group;
 mod ledger;
 mod limit;
 mod path;
