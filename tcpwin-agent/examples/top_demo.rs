@@ -95,6 +95,7 @@ impl Feed for Synthetic {
             tick: self.tick,
             health,
             summary,
+            findings: Vec::new(),
             connections,
         }))
     }

@@ -2,13 +2,16 @@
 
 mod decide;
 mod evidence;
+pub mod group;
 mod ledger;
 mod limit;
+mod path;
 
 use serde::{Deserialize, Serialize};
 
 pub use decide::classify;
 pub use evidence::Context;
+pub use path::{Link, Path, PathCapacity, PathOrigin};
 
 use crate::units::BytesPerSec;
 

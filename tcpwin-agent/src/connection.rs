@@ -6,6 +6,7 @@ mod delta;
 mod entry;
 pub mod interval;
 pub mod owner;
+mod paths;
 mod prevailing;
 mod quiet;
 mod recent;
@@ -13,4 +14,5 @@ mod row;
 mod table;
 
 pub use entry::{FindOwner, Ownership};
+pub use paths::Paths;
 pub use table::{Table, TableConfig};

@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Instant;
 
+mod prefix;
+
+pub use prefix::{NoPrefix, Prefix};
+
 /// The identity of a socket: stable from its birth to its end, equal in every source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Key {

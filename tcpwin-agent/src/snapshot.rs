@@ -13,8 +13,10 @@ use crate::observation::{FastOpen, HookState, Origin, RetransmitKind, Retransmit
 
 mod cause;
 pub mod feed;
+mod finding;
 
 pub use cause::{Cause, cost};
+pub use finding::Finding;
 
 /// The process that holds a socket.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -309,6 +311,9 @@ pub struct Snapshot {
     pub health: Health,
     /// Over all connections.
     pub summary: Summary,
+    /// What is worth telling of many at once, what gives most first; empty when nobody asked for the connections.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
     /// Every connection; empty when nobody asked for them (see [`crate::daemon`]).
     pub connections: Vec<Arc<Connection>>,
 }

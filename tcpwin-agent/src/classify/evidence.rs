@@ -4,7 +4,7 @@ use tcpwin_common::{
     BUDGET_APP, BUDGET_CWND, BUDGET_IDLE, BUDGET_PACING, BUDGET_RWND, BUDGET_SNDBUF, BUDGET_STATES,
 };
 
-use crate::classify::Direction;
+use crate::classify::{Direction, PathCapacity};
 use crate::connection::interval::{BudgetShares, Interval};
 use crate::units::{Bytes, BytesPerSec, Micros};
 
@@ -13,8 +13,8 @@ use crate::units::{Bytes, BytesPerSec, Micros};
 pub struct Context {
     /// `net.ipv4.tcp_wmem[2]`, bytes: how far the kernel lets a send buffer grow by itself.
     pub tcp_wmem_max: Option<u64>,
-    /// What the path can carry, where the user says so.
-    pub path: Option<BytesPerSec>,
+    /// What the path can carry, where it is known.
+    pub path: Option<PathCapacity>,
 }
 
 /// Where the shares of time come from.

@@ -90,11 +90,10 @@ fn ceilings(evidence: &Evidence<'_>) -> Vec<Ceiling> {
         });
     }
     if let Some(path) = evidence.context.path {
-        let formula = "the path's bandwidth as configured".to_owned();
         ceilings.push(Ceiling {
             limit: Limit::Bandwidth,
-            rate: path,
-            formula,
+            rate: path.rate,
+            formula: path.formula().to_owned(),
         });
     }
     ceilings

@@ -1,5 +1,6 @@
 //! The last intervals of an active connection → [`Recent`].
 
+use crate::classify::Direction;
 use crate::connection::interval::{Interval, Recent};
 use crate::units::{Bytes, Nanos};
 
@@ -93,6 +94,21 @@ impl History {
             unanswered: self.unanswered,
             segments_in_unanswered: self.segments_in_unanswered,
         }
+    }
+
+    /// Rates of the last `N` intervals in a direction, the newest first; `None` where there are not so many.
+    pub(super) fn rates<const N: usize>(&self, direction: Direction) -> Option<[f64; N]> {
+        if N > usize::from(self.len) {
+            return None;
+        }
+        Some(std::array::from_fn(|back| {
+            let past = &self.ring[(usize::from(self.next) + 2 * KEPT - 1 - back) % KEPT];
+            let bytes = match direction {
+                Direction::Send => past.acked,
+                Direction::Receive => past.received,
+            };
+            Bytes(bytes).per(past.span).0
+        }))
     }
 }
 
@@ -210,6 +226,10 @@ mod tests {
         assert_eq!((recent.intervals, recent.span.0), (10, 10 * SECOND));
         assert_eq!(recent.acked.0, (3..=12).map(|count| count * 100).sum::<u64>());
         assert_eq!((recent.retransmits, recent.delivered), (10, 20));
+        let sent = history.rates::<3>(Direction::Send);
+        assert_eq!(sent, Some([1_200.0, 1_100.0, 1_000.0]));
+        assert_eq!(history.rates::<3>(Direction::Receive), Some([0.0; 3]));
+        assert_eq!(history.rates::<11>(Direction::Send), None);
     }
 
     #[test]

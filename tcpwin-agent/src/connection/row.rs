@@ -1,9 +1,12 @@
 //! Entries of the table as exits show them.
 
+use crate::classify::group::{self, Member};
 use crate::classify::{self, Limit};
 use crate::connection::entry::Entry;
 use crate::observation::Observation;
-use crate::snapshot::{Budget, Calls, Ceiling, Connection, Prevailing, Process, TcpFields, TraceEvent, cost};
+use crate::snapshot::{
+    Budget, Calls, Ceiling, Connection, Finding, Prevailing, Process, TcpFields, TraceEvent, cost,
+};
 use crate::source::RetransmitKind;
 use crate::units::Instant;
 
@@ -43,6 +46,36 @@ fn tcp(observation: &Observation) -> TcpFields {
         congestion: tcp.congestion.as_deref().map(str::to_owned),
         fastopen: tcp.fastopen,
     }
+}
+
+/// Ids told of a finding.
+const IDS: usize = 5;
+
+pub(super) fn finding(finding: group::Finding, members: &[Member<'_>]) -> Finding {
+    let gain = finding.gain();
+    let ids = finding.connections.iter().take(IDS);
+    Finding {
+        kind: finding.kind,
+        bound: finding.limit.bound(),
+        limit: finding.limit,
+        netns: finding.netns,
+        peer: finding.peer.map(|prefix| prefix.to_string()),
+        connections: finding.connections.len() as u64,
+        ids: ids.map(|at| members[*at].flow.key.cookie.to_string()).collect(),
+        rate_bps: finding.rate.bits(),
+        gain,
+        process: finding.process,
+        proof: finding.proof,
+        remedies: finding.remedies,
+    }
+}
+
+/// Name of the process.
+pub(super) fn process_name(entry: &Entry) -> Option<&str> {
+    let known = entry.owner.as_ref().and_then(|owner| owner.process.as_ref());
+    known
+        .map(|process| process.name.as_str())
+        .or(entry.last.owner.name.as_deref())
 }
 
 fn process(entry: &Entry) -> Option<Process> {

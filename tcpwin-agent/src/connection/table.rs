@@ -6,17 +6,22 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::classify::{Context, Direction, Limit, Verdict, classify};
+use crate::classify::group::Flow;
+use crate::classify::{Context, Direction, Limit, Verdict};
 use crate::connection::account::Account;
-use crate::connection::causes::{Causes, not_moved};
-use crate::connection::entry::{Ended, Entry, FindOwner, Ownership};
-use crate::connection::prevailing::Prevailing;
+use crate::connection::causes::Causes;
+use crate::connection::entry::{Entry, FindOwner, Ownership};
+use crate::connection::paths::Paths;
 use crate::connection::quiet::Quiet;
 use crate::connection::row;
+use crate::host::Nic;
 use crate::observation::{Key, Observation, Origin};
-use crate::snapshot::{Connection, Summary, TraceEvent};
+use crate::snapshot::{Summary, TraceEvent};
 use crate::source::Update;
 use crate::units::Instant;
+
+mod show;
+mod tick;
 
 /// Bounds of the table, and what is known beside the connections.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +42,9 @@ pub struct Table {
     /// Where a quiet one is packed.
     room: Vec<u8>,
     account: Account,
+    paths: Paths,
+    /// Those that moved something in the last interval.
+    flows: Vec<Flow>,
     evictions: u64,
     /// When the last tick was.
     ticked: Instant,
@@ -57,6 +65,8 @@ impl Table {
             quiet: HashMap::new(),
             room: Vec::new(),
             account: Account::default(),
+            paths: Paths::default(),
+            flows: Vec::new(),
             evictions: 0,
             ticked: Instant(0),
             nothing: Arc::new(Verdict::none(Direction::Send, "idle".to_owned())),
@@ -73,6 +83,18 @@ impl Table {
     pub fn with_owners(mut self, owners: Box<dyn FindOwner>) -> Self {
         self.owners = Some(owners);
         self
+    }
+
+    /// With what is known of paths.
+    #[must_use]
+    pub fn with_paths(mut self, paths: Paths) -> Self {
+        self.paths = paths;
+        self
+    }
+
+    /// The interfaces of the agent's own namespace as they are now.
+    pub fn set_links(&mut self, own: u32, nics: &[Nic]) {
+        self.paths.set_links(own, nics);
     }
 
     /// Whether anybody reads events; they are not made for nobody.
@@ -203,76 +225,6 @@ impl Table {
         }
     }
 
-    /// Ends the entry's interval and classifies it.
-    fn judge(&mut self, entry: &mut Entry) {
-        let Some(baseline) = entry.baseline.take() else {
-            return;
-        };
-        let mut interval = baseline.interval(&entry.last);
-        interval.recent = Some(entry.history.fold(&interval));
-        if interval.span.0 > 0 {
-            entry.verdict = Arc::new(classify(&interval, &self.config.context));
-        }
-        entry.send = interval.sending();
-        entry.receive = interval.receiving();
-        entry.budget = interval.budget;
-        let (acked, received) = (interval.acked, interval.received);
-        entry.ended = Some(Ended {
-            start: baseline.start(),
-            span: interval.span,
-            bytes: acked.unwrap_or_default().0 + received.unwrap_or_default().0,
-        });
-        self.account.moved(&interval);
-    }
-
-    /// Counts what was judged: to the connection's own causes, and to the summary.
-    fn settle(&mut self, entry: &mut Entry) {
-        let limit = entry.verdict.limit;
-        if let Some(Ended { start, span, bytes }) = entry.ended.take() {
-            let next = entry.verdict.next.as_ref().map(|next| next.rate);
-            let more = not_moved(entry.rate(), next, span);
-            entry.causes.add(limit, span, bytes, more);
-            self.account.spent(limit, span, bytes, more);
-            if span.0 > 0 {
-                entry.prevailing.fold(limit, start);
-            }
-        }
-        self.account.turned(entry.counted, limit);
-        entry.counted = limit;
-    }
-
-    /// Ends the interval of every connection that changed, and counts the time of those that did not.
-    pub fn tick(&mut self, now: Instant, events: &mut Vec<TraceEvent>) {
-        let span = now.since(if self.ticked.0 == 0 { now } else { self.ticked });
-        self.find_owners(now);
-        self.account.idled(self.quiet.len(), span);
-
-        let mut active = std::mem::take(&mut self.active);
-        active.retain(|key, entry| {
-            let before = entry.counted;
-            let was_touched = std::mem::take(&mut entry.touched);
-            if was_touched {
-                self.judge(entry);
-            } else {
-                entry.rest(&self.nothing);
-            }
-            self.settle(entry);
-            if self.telling && before != entry.counted {
-                events.push(row::verdict(entry, now, before));
-            }
-            if was_touched {
-                return true;
-            }
-            match Quiet::pack(&entry.last, &entry.causes, entry.owner.clone(), &mut self.room) {
-                Some(quiet) => self.quiet.insert(*key, quiet).is_some(),
-                None => true,
-            }
-        });
-        self.active = active;
-        self.ticked = now;
-        self.account.tick(span);
-    }
-
     fn find_owners(&mut self, now: Instant) {
         let Some(owners) = &mut self.owners else { return };
         let mut found = Vec::new();
@@ -332,22 +284,6 @@ impl Table {
     #[must_use]
     pub fn summary(&self) -> &Summary {
         self.account.summary()
-    }
-
-    /// Every connection as exits show it; built when asked for, since most ticks nobody looks.
-    #[must_use]
-    pub fn connections(&self, now: Instant) -> Vec<Arc<Connection>> {
-        let active = self.active.values().map(|entry| row::connection(entry, now));
-        let quiet = self.quiet.values().filter_map(|quiet| {
-            let mut entry = self.wake(quiet)?;
-            if entry.last.at > self.ticked {
-                // Found since the last tick, older than the source: what it does is not known yet.
-                entry.verdict = Arc::clone(&self.new);
-                entry.prevailing = Prevailing::new(entry.last.since);
-            }
-            Some(row::connection(&entry, now))
-        });
-        active.chain(quiet).map(Arc::new).collect()
     }
 }
 

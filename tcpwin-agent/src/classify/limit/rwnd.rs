@@ -24,7 +24,7 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
     let target = evidence
         .context
         .path
-        .map_or(Bytes(window.0.saturating_mul(10)), |path| path.bdp(rtt));
+        .map_or(Bytes(window.0.saturating_mul(10)), |path| path.rate.bdp(rtt));
     let size = round_up(target.0.saturating_mul(2));
     let remedies = vec![
         Remedy::new(

@@ -56,7 +56,7 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
     let target = evidence
         .context
         .path
-        .map_or(Bytes(flight.0.saturating_mul(GROWTH)), |path| path.bdp(rtt));
+        .map_or(Bytes(flight.0.saturating_mul(GROWTH)), |path| path.rate.bdp(rtt));
     // Twice the payload: the kernel charges the buffer for its own records too.
     let size = round_up(target.0.saturating_mul(2));
     let why = format!(

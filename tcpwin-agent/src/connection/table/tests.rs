@@ -2,6 +2,8 @@ use tcpwin_common::{BUDGET_IDLE, BUDGET_RWND};
 
 use super::*;
 use crate::observation::{BudgetTotals, Endpoints, OwnerHint, Tcp, TcpState, Totals};
+use crate::snapshot::Connection;
+use crate::units::BytesPerSec;
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -243,4 +245,76 @@ fn what_prevails_goes_with_idleness_and_comes_back_when_it_holds() {
             (Limit::Rwnd, 2)
         ]
     );
+}
+
+/// A connection of its own port that moves `acked` bytes a second, held by the peer's window.
+fn one_of_many(cookie: u64, second: u64, acked: u64) -> Observation {
+    let mut one = windowed(second * SECOND, acked * second);
+    one.key.cookie = cookie;
+    one.endpoints.peer.set_port(cookie as u16);
+    one.owner.name = Some("nginx".into());
+    one
+}
+
+#[test]
+fn flows_that_fill_their_path_together_are_held_by_it() {
+    let configured = ("203.0.113.0/24".parse().ok(), BytesPerSec(4_000_000.0));
+    let mut table = table(100).with_paths(Paths::new([configured]));
+    let mut events = Vec::new();
+    let mut tick = |table: &mut Table, second: u64, count: u64| {
+        for cookie in 1..=count {
+            let one = one_of_many(cookie, second, 650_000);
+            table.apply(Update::Observed(one), &mut events);
+        }
+        table.tick(Instant(second * SECOND), &mut events);
+    };
+    // Five of them leave room: each is held by its own window.
+    tick(&mut table, 1, 5);
+    assert_eq!(table.summary().connections[&Limit::Rwnd], 5);
+    let findings = table.findings();
+    assert_eq!((findings[0].connections, findings[0].ids.len()), (5, 5));
+    assert_eq!(findings[0].process.as_deref(), Some("nginx"));
+    // No more than the path carries.
+    assert!((findings[0].gain.unwrap() - 4_000.0 / 3_250.0).abs() < 1e-9);
+    tick(&mut table, 2, 6);
+    assert_eq!(table.summary().connections[&Limit::Bandwidth], 6);
+    assert_eq!(table.summary().seconds[&Limit::Bandwidth], 7.0);
+    let row = row(&table, 2 * SECOND);
+    assert!(
+        row.proof.contains("203.0.113.0/24 send 31.2 Mbit/s together"),
+        "{}",
+        row.proof
+    );
+    let findings = table.findings();
+    assert_eq!((findings.len(), findings[0].limit), (1, Limit::Bandwidth));
+    assert_eq!(findings[0].gain, None);
+    // Nothing moves: nothing to tell.
+    table.tick(Instant(3 * SECOND), &mut events);
+    assert!(table.findings().is_empty());
+}
+
+#[test]
+fn what_a_full_path_delivered_is_a_ceiling_of_later_flows_to_it() {
+    let mut table = table(100);
+    let mut events = Vec::new();
+    for second in 1..=3 {
+        let mut full = one_of_many(1, second, 650_000);
+        full.tcp.srtt_us = Some(250_000);
+        table.apply(Update::Observed(full), &mut events);
+        table.tick(Instant(second * SECOND), &mut events);
+        assert_eq!(row(&table, second * SECOND).limit, Limit::Bandwidth);
+    }
+    let mut later = one_of_many(2, 4, 65_000);
+    later.since = Instant(3 * SECOND);
+    table.apply(Update::Observed(later), &mut events);
+    table.tick(Instant(4 * SECOND), &mut events);
+    let rows = table.connections(Instant(4 * SECOND));
+    let later = rows.iter().find(|row| row.id == "2").unwrap();
+    let next = later.next.as_ref().unwrap();
+    assert_eq!(
+        (later.limit, next.limit),
+        (Limit::Rwnd, Limit::Bandwidth),
+        "{later:?}"
+    );
+    assert!((next.rate_bps - 5.2e6).abs() < 1.0, "{}", next.rate_bps);
 }

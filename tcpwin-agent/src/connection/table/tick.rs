@@ -1,0 +1,134 @@
+//! The end of an interval: each connection is judged alone, then those that share a path together, then all is counted.
+
+use std::sync::Arc;
+
+use super::Table;
+use crate::classify::group::{self, Flow};
+use crate::classify::{Context, Direction, Path, classify};
+use crate::connection::causes::not_moved;
+use crate::connection::entry::{Ended, Entry};
+use crate::connection::interval::Interval;
+use crate::connection::quiet::Quiet;
+use crate::connection::row;
+use crate::snapshot::TraceEvent;
+use crate::units::Instant;
+
+impl Table {
+    /// Ends the interval of every connection that changed, and counts the time of those that did not.
+    pub fn tick(&mut self, now: Instant, events: &mut Vec<TraceEvent>) {
+        let span = now.since(if self.ticked.0 == 0 { now } else { self.ticked });
+        self.find_owners(now);
+        self.account.idled(self.quiet.len(), span);
+        self.judge_each();
+        self.judge_together(now);
+        self.settle_each(now, events);
+        self.ticked = now;
+        self.account.tick(span);
+    }
+
+    fn judge_each(&mut self) {
+        let mut active = std::mem::take(&mut self.active);
+        self.flows.clear();
+        for (key, entry) in &mut active {
+            if !entry.touched {
+                entry.rest(&self.nothing);
+                continue;
+            }
+            let Some((interval, path)) = self.judge(entry) else {
+                continue;
+            };
+            if entry.rate().0 > 0.0 {
+                let ends = entry.last.endpoints;
+                let lately = entry.history.rates(entry.verdict.direction);
+                let ends = (ends.local.ip(), ends.peer.ip());
+                self.flows
+                    .push(Flow::new(*key, ends, &interval, &entry.verdict, lately, path));
+            }
+        }
+        self.active = active;
+    }
+
+    /// Ends the entry's interval and classifies it.
+    pub(super) fn judge(&mut self, entry: &mut Entry) -> Option<(Interval, Path)> {
+        let baseline = entry.baseline.take()?;
+        let mut interval = baseline.interval(&entry.last);
+        interval.recent = Some(entry.history.fold(&interval));
+        entry.send = interval.sending();
+        entry.receive = interval.receiving();
+        entry.budget = interval.budget;
+        let (key, ends) = (entry.last.key, entry.last.endpoints);
+        let path = self
+            .paths
+            .of(key.netns, ends.local.ip(), ends.peer.ip(), self.ticked);
+        if interval.span.0 > 0 {
+            let direction = if entry.send >= entry.receive {
+                Direction::Send
+            } else {
+                Direction::Receive
+            };
+            let context = Context {
+                path: path.capacity(direction),
+                ..self.config.context
+            };
+            entry.verdict = Arc::new(classify(&interval, &context));
+        }
+        let (acked, received) = (interval.acked, interval.received);
+        entry.ended = Some(Ended {
+            start: baseline.start(),
+            span: interval.span,
+            bytes: acked.unwrap_or_default().0 + received.unwrap_or_default().0,
+        });
+        self.account.moved(&interval);
+        Some((interval, path))
+    }
+
+    /// What fills its path together is not held by its windows; and a full path shows what it carries.
+    fn judge_together(&mut self, now: Instant) {
+        let alone = |flow: &Flow| self.active.get(&flow.key).map(|entry| &*entry.verdict);
+        for (at, verdict) in group::together(&self.flows, alone) {
+            let flow = &mut self.flows[at];
+            flow.limit = verdict.limit;
+            if let Some(entry) = self.active.get_mut(&flow.key) {
+                entry.verdict = Arc::new(verdict);
+            }
+        }
+        for ((netns, prefix), rate) in group::capacities(&self.flows) {
+            self.paths.note(netns, prefix, rate, self.ticked, now);
+        }
+    }
+
+    fn settle_each(&mut self, now: Instant, events: &mut Vec<TraceEvent>) {
+        let mut active = std::mem::take(&mut self.active);
+        active.retain(|key, entry| {
+            let before = entry.counted;
+            self.settle(entry);
+            if self.telling && before != entry.counted {
+                events.push(row::verdict(entry, now, before));
+            }
+            if std::mem::take(&mut entry.touched) {
+                return true;
+            }
+            match Quiet::pack(&entry.last, &entry.causes, entry.owner.clone(), &mut self.room) {
+                Some(quiet) => self.quiet.insert(*key, quiet).is_some(),
+                None => true,
+            }
+        });
+        self.active = active;
+    }
+
+    /// Counts what was judged: to the connection's own causes, and to the summary.
+    pub(super) fn settle(&mut self, entry: &mut Entry) {
+        let limit = entry.verdict.limit;
+        if let Some(Ended { start, span, bytes }) = entry.ended.take() {
+            let next = entry.verdict.next.as_ref().map(|next| next.rate);
+            let more = not_moved(entry.rate(), next, span);
+            entry.causes.add(limit, span, bytes, more);
+            self.account.spent(limit, span, bytes, more);
+            if span.0 > 0 {
+                entry.prevailing.fold(limit, start);
+            }
+        }
+        self.account.turned(entry.counted, limit);
+        entry.counted = limit;
+    }
+}
