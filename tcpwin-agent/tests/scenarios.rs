@@ -152,7 +152,12 @@ fn every_scenario_gets_the_verdict_of_its_construction() {
         let path = entry.unwrap().path();
         let name = path.file_stem().unwrap().to_string_lossy().into_owned();
         let text = std::fs::read_to_string(&path).unwrap();
-        let scenario: Scenario = toml::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        let file: toml::Table = toml::from_str(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
+        if !file.contains_key("figures") {
+            // Only the lab reads it.
+            continue;
+        }
+        let scenario: Scenario = file.try_into().unwrap_or_else(|error| panic!("{name}: {error}"));
         let (Some(figures), Some(bound)) = (scenario.figures, scenario.expect.bound) else {
             continue;
         };

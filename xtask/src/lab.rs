@@ -93,8 +93,8 @@ pub fn run(args: LabArgs) -> Result<()> {
         return check::run();
     }
     if args.names.is_empty() {
-        for (name, why) in scenario::list() {
-            println!("{name:<26} {why}");
+        for (name, core, why) in scenario::list()? {
+            println!("{name:<34} {:<5} {why}", if core { "core" } else { "" });
         }
         return Ok(());
     }

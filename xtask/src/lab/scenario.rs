@@ -274,18 +274,19 @@ pub fn stem(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name).trim_end_matches(".toml")
 }
 
-/// Every scenario's name and the first line of its reason.
-pub fn list() -> impl Iterator<Item = (&'static str, &'static str)> {
-    SCENARIOS.iter().map(|(name, text)| {
-        (
-            *name,
-            text.lines().next().unwrap_or_default().trim_start_matches("# "),
-        )
-    })
+/// Every scenario as a list shows it: its name, whether it is one of the core, and the first line of its reason.
+pub fn list() -> Result<Vec<(&'static str, bool, &'static str)>> {
+    let of = |(name, text): &(&'static str, &'static str)| {
+        let why = text.lines().next().unwrap_or_default().trim_start_matches("# ");
+        Ok((*name, Scenario::named(name)?.core, why))
+    };
+    SCENARIOS.iter().map(of).collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::{SCENARIOS, Scenario};
     use crate::lab::net::Side;
 
@@ -296,6 +297,20 @@ mod tests {
             Scenario::parse(text).unwrap_or_else(|error| panic!("{name}: {error:#}"));
             assert!(text.starts_with("# "), "{name} does not begin with its reason");
         }
+    }
+
+    #[test]
+    fn the_core_has_every_limit() {
+        let causes_of = |names: Vec<&str>| -> BTreeSet<String> {
+            let expects = names
+                .into_iter()
+                .map(|name| Scenario::named(name).expect("valid").expect);
+            expects
+                .flat_map(|expect| expect.causes().map(|cause| cause.to_string()).collect::<Vec<_>>())
+                .collect()
+        };
+        let all = causes_of(super::judged().expect("valid"));
+        assert_eq!(causes_of(super::core().expect("valid")), all);
     }
 
     const PHASES: &str = r#"
