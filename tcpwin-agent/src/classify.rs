@@ -1,5 +1,6 @@
 //! Interval → Verdict. Pure: no clock, no I/O, no async; total on any counters.
 
+pub mod advice;
 mod decide;
 mod evidence;
 mod ledger;

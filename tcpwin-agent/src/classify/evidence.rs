@@ -5,6 +5,7 @@ use tcpwin_common::{
 };
 
 use crate::classify::Direction;
+use crate::classify::advice::Surroundings;
 use crate::connection::interval::{BudgetShares, Interval};
 use crate::units::{Bytes, BytesPerSec, Micros};
 
@@ -15,6 +16,8 @@ pub struct Context {
     pub tcp_wmem_max: Option<u64>,
     /// What the path can carry, where the user says so.
     pub path: Option<BytesPerSec>,
+    /// What advice depends on: whose the connection is, and how the host is set.
+    pub around: Surroundings,
 }
 
 /// Where the shares of time come from.
