@@ -113,9 +113,9 @@ pub fn turns(ask: &Ask) -> Vec<Remedy> {
             "{} per round trip of {} makes {}",
             bytes_text(bytes.0),
             rtt_text(rtt),
-            bits_text(ask.rate.bits())
+            bits_text(ask.now().bits())
         ),
-        _ => format!("a turn per round trip makes {}", bits_text(ask.rate.bits())),
+        _ => format!("a turn per round trip makes {}", bits_text(ask.now().bits())),
     };
     let under_way = per_turn
         .zip(ask.need())

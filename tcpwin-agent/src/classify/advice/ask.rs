@@ -98,7 +98,10 @@ impl Ask {
         Self {
             direction: evidence.direction,
             rate: evidence.rate,
-            srtt: evidence.srtt,
+            srtt: match evidence.direction {
+                Direction::Send => evidence.srtt,
+                Direction::Receive => evidence.receiver_rtt(),
+            },
             min_rtt: evidence.min_rtt,
             mss: evidence.mss,
             cwnd: tcp.cwnd,
@@ -138,13 +141,18 @@ impl Ask {
         self.min_rtt.or(self.srtt)
     }
 
+    /// The rate now, whatever was counted.
+    pub(super) fn now(&self) -> BytesPerSec {
+        BytesPerSec(finite(self.rate.0))
+    }
+
     /// The rate to make room for.
     #[must_use]
     pub fn target(&self) -> BytesPerSec {
-        let now = finite(self.rate.0);
+        let now = self.now().0;
         match self.path {
-            Some(path) if path.0.is_finite() => BytesPerSec(path.0.max(now)),
-            _ => BytesPerSec(now * GROWTH),
+            Some(path) => BytesPerSec(finite(path.0).max(now)),
+            None => BytesPerSec(now * GROWTH),
         }
     }
 
@@ -187,8 +195,13 @@ fn by_ports(local: Option<u16>, peer: Option<u16>) -> Option<bool> {
     }
 }
 
+/// A rate that stays finite when it is multiplied; no path comes near the bound.
 fn finite(rate: f64) -> f64 {
-    if rate.is_finite() { rate.max(0.0) } else { 0.0 }
+    if rate.is_finite() {
+        rate.clamp(0.0, 1e15)
+    } else {
+        0.0
+    }
 }
 
 #[cfg(test)]

@@ -91,6 +91,9 @@ fn larger_sndbuf(ask: &Ask, need: Bytes) -> Remedy {
 /// Our receive buffer.
 #[must_use]
 pub fn rcvbuf(ask: &Ask) -> Vec<Remedy> {
+    if ask.wscale_ok == Some(false) && ask.rcvbuf_locked != Some(true) {
+        return rwnd_scale(ask);
+    }
     let Some(need) = ask.need() else {
         return Vec::new();
     };

@@ -13,7 +13,7 @@ pub fn bandwidth(ask: &Ask) -> Vec<Remedy> {
         "more bandwidth, or fewer flows on this path",
         "the path is full",
     );
-    let mut remedies = vec![match per_mebibyte(ask.rate) {
+    let mut remedies = vec![match per_mebibyte(ask.now()) {
         Some(delay) => full.but(format!(
             "no larger window or buffer helps: each further MiB in flight only waits {delay} longer in the queue"
         )),
@@ -35,14 +35,14 @@ pub fn bandwidth(ask: &Ask) -> Vec<Remedy> {
 /// A token bucket.
 #[must_use]
 pub fn policer(ask: &Ask) -> Vec<Remedy> {
-    let below = BytesPerSec(ask.rate.0.max(0.0) * 0.95);
+    let below = BytesPerSec(ask.now().0 * 0.95);
     let mut remedies = vec![
         Remedy::new(
             Side::LocalApp,
             format!("setsockopt(SO_MAX_PACING_RATE, {:.0})", below.0),
             format!(
                 "bytes per second of payload: just below the {} that the policer lets through, so that nothing is dropped",
-                bits_text(ask.rate.bits())
+                bits_text(ask.now().bits())
             ),
         )
         .but("several flows through one policer share its rate: divide it between them"),
@@ -60,7 +60,7 @@ pub fn policer(ask: &Ask) -> Vec<Remedy> {
     }
     let burst = ask
         .rtt()
-        .map(|rtt| ask.rate.bdp(rtt).0)
+        .map(|rtt| ask.now().bdp(rtt).0)
         .filter(|bytes| *bytes > 0);
     let change = match burst {
         Some(bytes) => format!("at the policer: a burst of at least {bytes} bytes, or a shaper in its stead"),

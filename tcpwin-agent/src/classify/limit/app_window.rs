@@ -4,8 +4,9 @@
 //! nothing is on the way any more it is a request and its answer: `turns`.
 
 use super::verdict;
+use crate::classify::advice::{self, Ask};
 use crate::classify::evidence::Evidence;
-use crate::classify::{Limit, Remedy, Side, Verdict, ledger};
+use crate::classify::{Limit, Side, Verdict, ledger};
 use crate::units::{Bytes, Micros, bits_text, bytes_text, rtt_text};
 
 /// Bursts from which a window can be told.
@@ -30,8 +31,9 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         return None;
     }
     let ceiling = ledger::window(Limit::AppWindow, window, round, "protocol window")?;
+    let known = advice::name_of_window(window.0).map_or_else(String::new, |name| format!(" ({name})"));
     let proof = format!(
-        "The program sent up to {} at a time and went on when its peer's word came, with {} still on the way: a window of the protocol \
+        "The program sent up to {}{known} at a time and went on when its peer's word came, with {} still on the way: a window of the protocol \
          above TCP, the same in {} bursts (± {:.0} %). ÷ {}, in which its last byte is answered, it allows {}.",
         exact(window),
         bytes_text(bursts.at_prompt as u64),
@@ -40,18 +42,13 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         rtt_text(round),
         bits_text(ceiling.rate.bits()),
     );
-    let remedies = vec![Remedy::new(
-        Side::PeerApp,
-        "on the peer: raise its protocol's flow-control window",
-        "the receiver of the data grants this window",
-    )];
     Some(verdict(
         Limit::AppWindow,
         Side::PeerApp,
         evidence.confidence(evidence.free()),
         Some(ceiling),
         proof,
-        remedies,
+        advice::app_window(&Ask::of(evidence)),
     ))
 }
 

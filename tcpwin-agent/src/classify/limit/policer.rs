@@ -2,8 +2,9 @@
 //! strikes at any.
 
 use super::verdict;
+use crate::classify::advice::{self, Ask};
 use crate::classify::evidence::{Evidence, Losses};
-use crate::classify::{Ceiling, Limit, Remedy, Side, Verdict};
+use crate::classify::{Ceiling, Limit, Side, Verdict};
 use crate::units::{bits_text, rtt_text};
 
 pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
@@ -24,11 +25,10 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         evidence.inflation(),
         bits_text(rate.bits()),
     );
-    let remedies = vec![Remedy::new(
-        Side::Path,
-        "a larger burst at the policer, or a shaper in its place",
-        "a shaper delays what exceeds the rate, a policer drops it",
-    )];
+    let ask = Ask {
+        rate,
+        ..Ask::of(evidence)
+    };
     let ceiling = Ceiling {
         limit: Limit::Policer,
         rate,
@@ -41,6 +41,6 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         evidence.confidence(share),
         Some(ceiling),
         proof,
-        remedies,
+        advice::policer(&ask),
     ))
 }
