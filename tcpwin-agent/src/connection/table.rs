@@ -211,7 +211,7 @@ impl Table {
         let mut interval = baseline.interval(&entry.last);
         interval.recent = Some(entry.history.fold(&interval));
         if interval.span.0 > 0 {
-            entry.verdict = Arc::new(classify(&interval, &self.config.context));
+            entry.verdict = Arc::new(classify(&interval, &entry.context(&self.config.context)));
         }
         entry.send = interval.sending();
         entry.receive = interval.receiving();
@@ -247,6 +247,8 @@ impl Table {
         self.find_owners(now);
         self.account.idled(self.quiet.len(), span);
 
+        // Those that a change of the host's settings would reach.
+        self.config.context.around.connections = u32::try_from(self.active.len()).ok();
         let mut active = std::mem::take(&mut self.active);
         active.retain(|key, entry| {
             let before = entry.counted;

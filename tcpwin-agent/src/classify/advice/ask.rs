@@ -3,7 +3,7 @@
 use crate::classify::Direction;
 use crate::classify::advice::Program;
 use crate::classify::evidence::Evidence;
-use crate::host::Sizes;
+use crate::host::{Sizes, Sysctl};
 use crate::observation::Origin;
 use crate::units::{Bytes, BytesPerSec, Micros, bits_text, bytes_text, rtt_text};
 
@@ -28,6 +28,24 @@ pub struct Surroundings {
     pub rmem_max: Option<u64>,
     /// `net.ipv4.tcp_window_scaling` of this host.
     pub window_scaling: Option<bool>,
+}
+
+impl Surroundings {
+    /// What the host alone says; a connection adds whose it is.
+    #[must_use]
+    pub const fn of_host(sysctl: &Sysctl) -> Self {
+        Self {
+            program: None,
+            local_port: None,
+            peer_port: None,
+            connections: None,
+            tcp_wmem: sysctl.tcp_wmem,
+            tcp_rmem: sysctl.tcp_rmem,
+            wmem_max: sysctl.wmem_max,
+            rmem_max: sysctl.rmem_max,
+            window_scaling: sysctl.window_scaling,
+        }
+    }
 }
 
 /// The figures of one connection that its limit's advice needs. What is not known is `None`.
