@@ -3,6 +3,7 @@
 pub mod advice;
 mod decide;
 mod evidence;
+pub mod floor;
 mod ledger;
 mod limit;
 
