@@ -1,7 +1,9 @@
 //! Interval → Verdict. Pure: no clock, no I/O, no async; total on any counters.
 
+pub mod advice;
 mod decide;
 mod evidence;
+pub mod floor;
 pub mod group;
 mod ledger;
 mod limit;

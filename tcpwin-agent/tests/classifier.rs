@@ -57,7 +57,8 @@ prop_compose! {
 proptest! {
     #[test]
     fn any_counters_give_a_sound_verdict(interval in interval(), wmem in any::<Option<u64>>(), path in prop::option::of(0.0..1e12f64)) {
-        let context = Context { tcp_wmem_max: wmem, path: path.map(|rate| PathCapacity { rate: BytesPerSec(rate), origin: PathOrigin::Seen }) };
+        let path = path.map(|rate| PathCapacity { rate: BytesPerSec(rate), origin: PathOrigin::Seen });
+        let context = Context { tcp_wmem_max: wmem, path, ..Context::default() };
         let verdict = classify(&interval, &context);
         prop_assert!((0.0..=1.0).contains(&verdict.confidence), "confidence {}", verdict.confidence);
         for ceiling in verdict.ceiling.iter().chain(&verdict.next) {

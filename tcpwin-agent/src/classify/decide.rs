@@ -3,7 +3,7 @@
 use tcpwin_common::{BUDGET_APP, BUDGET_CWND, BUDGET_IDLE, BUDGET_PACING, BUDGET_RWND, BUDGET_SNDBUF};
 
 use crate::classify::evidence::{Context, Evidence, Shares};
-use crate::classify::{Direction, Verdict, ledger, limit};
+use crate::classify::{Direction, Verdict, floor, ledger, limit};
 use crate::connection::interval::Interval;
 use crate::observation::TcpState;
 
@@ -25,6 +25,13 @@ pub fn classify(interval: &Interval, context: &Context) -> Verdict {
         let reason = "the source tells neither a time budget nor the kernel's chronos".to_owned();
         return Verdict::unknown(Direction::Send, reason);
     };
+    if let Some(reason) = floor::inconsistent(interval) {
+        let unexplained = format!("the figures contradict each other: {reason}");
+        return Verdict {
+            inconsistent: Some(reason),
+            ..Verdict::unknown(evidence.direction, unexplained)
+        };
+    }
     let mut verdict = decide(&evidence);
     verdict.confidence = verdict.confidence.clamp(0.0, 1.0);
     ledger::settle(&evidence, &mut verdict);

@@ -4,6 +4,7 @@ use tcpwin_common::{
     BUDGET_APP, BUDGET_CWND, BUDGET_IDLE, BUDGET_PACING, BUDGET_RWND, BUDGET_SNDBUF, BUDGET_STATES,
 };
 
+use crate::classify::advice::Surroundings;
 use crate::classify::{Direction, PathCapacity};
 use crate::connection::interval::{BudgetShares, Interval};
 use crate::units::{Bytes, BytesPerSec, Micros};
@@ -15,6 +16,8 @@ pub struct Context {
     pub tcp_wmem_max: Option<u64>,
     /// What the path can carry, where it is known.
     pub path: Option<PathCapacity>,
+    /// What advice depends on: whose the connection is, and how the host is set.
+    pub around: Surroundings,
 }
 
 /// Where the shares of time come from.

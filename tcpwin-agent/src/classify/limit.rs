@@ -58,8 +58,3 @@ fn receiving(
         ..verdict(limit, side, confidence, ceiling, proof, remedies)
     }
 }
-
-/// A buffer size an engineer would type for this many bytes: the next power of two.
-fn round_up(bytes: u64) -> u64 {
-    bytes.clamp(4096, 1 << 40).next_power_of_two()
-}

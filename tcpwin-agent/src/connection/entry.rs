@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use crate::classify::{Direction, Limit, Verdict};
+use crate::classify::advice::{Program, Surroundings};
+use crate::classify::{Context, Direction, Limit, Verdict};
 use crate::connection::causes::Causes;
 use crate::connection::delta::Baseline;
 use crate::connection::interval::BudgetShares;
@@ -117,6 +118,24 @@ impl Entry {
             baseline.advance_idle(ticked);
             self.causes.add_idle(ticked.since(self.last.at));
             self.baseline = Some(Box::new(baseline));
+        }
+    }
+
+    /// What is known beside the interval: of the host, and whose the connection is.
+    pub(super) fn context(&self, host: &Context) -> Context {
+        let name = self
+            .owner
+            .as_ref()
+            .and_then(|owner| owner.process.as_ref())
+            .map(|process| process.name.as_str());
+        Context {
+            around: Surroundings {
+                program: name.and_then(Program::of),
+                local_port: Some(self.last.endpoints.local.port()),
+                peer_port: Some(self.last.endpoints.peer.port()),
+                ..host.around
+            },
+            ..*host
         }
     }
 

@@ -9,6 +9,7 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use crate::classify::Context;
+use crate::classify::advice::Surroundings;
 use crate::config::Config;
 use crate::connection::{FindOwner, Paths, Table, TableConfig};
 use crate::host::{Host, Nic};
@@ -78,6 +79,7 @@ impl Pipeline {
             capacity: config.max_connections.count(),
             context: Context {
                 tcp_wmem_max: host.sysctl.tcp_wmem.map(|sizes| sizes.max),
+                around: Surroundings::of_host(&host.sysctl),
                 ..Context::default()
             },
         })

@@ -4,8 +4,9 @@
 //! nothing is on the way any more it is a request and its answer: `turns`.
 
 use super::verdict;
+use crate::classify::advice::{self, Ask};
 use crate::classify::evidence::{Bursts, Evidence};
-use crate::classify::{Limit, Remedy, Side, Verdict, ledger};
+use crate::classify::{Limit, Side, Verdict, ledger};
 use crate::units::{Bytes, Micros, bits_text, bytes_text, rtt_text};
 
 /// Bursts from which a window can be told.
@@ -34,27 +35,23 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         return None;
     }
     let ceiling = ledger::window(Limit::AppWindow, window, round, "protocol window")?;
+    let known = advice::name_of_window(window.0).map_or_else(String::new, |name| format!(" ({name})"));
     let proof = format!(
-        "The program had up to {} on the way and went on each time its peer's word came ({:.0} B), with {} still unanswered: a window of \
-         the protocol above TCP. ÷ {}, in which its last byte is answered, it allows {}.",
+        "The program had up to {}{known} on the way and went on each time its peer's word came ({:.0} B), with {} still unanswered: a \
+         window of the protocol above TCP. ÷ {}, in which its last byte is answered, it allows {}.",
         exact(window),
         bursts.word_size,
         bytes_text(bursts.at_prompt as u64),
         rtt_text(round),
         bits_text(ceiling.rate.bits()),
     );
-    let remedies = vec![Remedy::new(
-        Side::PeerApp,
-        "on the peer: raise its protocol's flow-control window",
-        "the receiver of the data grants this window",
-    )];
     Some(verdict(
         Limit::AppWindow,
         Side::PeerApp,
         evidence.confidence(evidence.free()),
         Some(ceiling),
         proof,
-        remedies,
+        advice::app_window(&Ask::of(evidence)),
     ))
 }
 

@@ -3,8 +3,9 @@
 use tcpwin_common::{BUDGET_CWND, BUDGET_PACING};
 
 use super::verdict;
+use crate::classify::advice::{self, Ask};
 use crate::classify::evidence::Evidence;
-use crate::classify::{Ceiling, Limit, Remedy, Side, Verdict};
+use crate::classify::{Ceiling, Limit, Side, Verdict};
 use crate::units::{bits_text, bytes_text, rtt_text};
 
 /// Round trips after which bbr has left its start-up.
@@ -73,17 +74,12 @@ fn path_is_full(evidence: &Evidence<'_>, proof: String) -> Verdict {
         rate: evidence.rate,
         formula: "delivered while the path's queue holds".to_owned(),
     };
-    let remedies = vec![Remedy::new(
-        Side::Path,
-        "more bandwidth, or fewer flows on this path; a larger window would not help",
-        "the path is full",
-    )];
     verdict(
         Limit::Bandwidth,
         Side::Path,
         evidence.confidence(share),
         Some(ceiling),
         proof,
-        remedies,
+        advice::bandwidth(&Ask::of(evidence)),
     )
 }

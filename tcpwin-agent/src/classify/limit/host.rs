@@ -4,8 +4,9 @@
 use tcpwin_common::BUDGET_PACING;
 
 use super::verdict;
+use crate::classify::advice::{self, Ask};
 use crate::classify::evidence::Evidence;
-use crate::classify::{Ceiling, Limit, Remedy, Side, Verdict};
+use crate::classify::{Ceiling, Limit, Side, Verdict};
 use crate::units::{bits_text, bytes_text};
 
 pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
@@ -22,11 +23,6 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         bytes_text(u64::from(queued)),
         bits_text(evidence.rate.bits()),
     );
-    let remedies = vec![Remedy::new(
-        Side::LocalKernel,
-        "look at the device's queue: tc -s qdisc show, ethtool -S, and the softirq share of each core (mpstat -P ALL)",
-        "a shaper, a driver or one busy core holds what TCP would send",
-    )];
     let ceiling = Ceiling {
         limit: Limit::Host,
         rate: evidence.rate,
@@ -38,6 +34,6 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         evidence.confidence(throttled.max(waiting)),
         Some(ceiling),
         proof,
-        remedies,
+        advice::host(&Ask::of(evidence)),
     ))
 }

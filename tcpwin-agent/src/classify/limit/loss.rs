@@ -3,8 +3,9 @@
 use tcpwin_common::BUDGET_CWND;
 
 use super::verdict;
+use crate::classify::advice::{self, Ask};
 use crate::classify::evidence::{Evidence, Losses};
-use crate::classify::{Ceiling, Limit, Remedy, Side, Verdict, ledger};
+use crate::classify::{Ceiling, Limit, Side, Verdict, ledger};
 use crate::units::{bits_text, rtt_text};
 
 /// Below one segment in this many, loss does not explain a cwnd.
@@ -36,18 +37,6 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         bits_text(mathis.bits()),
         bits_text(evidence.rate.bits()),
     );
-    let remedies = vec![
-        Remedy::new(
-            Side::Path,
-            "find the loss (interface errors, Wi-Fi, duplex, a failing optic) with mtr or ethtool -S",
-            format!("halving it gives √2 times the rate over {}", rtt_text(rtt)),
-        ),
-        Remedy::new(
-            Side::LocalKernel,
-            "sysctl -w net.ipv4.tcp_congestion_control=bbr",
-            "bbr does not take random loss for a full path; new connections only",
-        ),
-    ];
     let formula = format!("{} B ÷ {} × 1.22 ÷ √{loss:.4}", evidence.mss, rtt_text(rtt));
     let ceiling = Ceiling {
         limit: Limit::Loss,
@@ -60,6 +49,6 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         evidence.confidence(share),
         Some(ceiling),
         proof,
-        remedies,
+        advice::loss(&Ask::of(evidence)),
     ))
 }

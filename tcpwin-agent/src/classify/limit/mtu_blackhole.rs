@@ -1,8 +1,9 @@
 //! `mtu_blackhole`: small segments pass, full-size ones never (RFC 2923, section 2.1): some hop drops them and no ICMP says so.
 
 use super::verdict;
+use crate::classify::advice::{self, Ask};
 use crate::classify::evidence::Evidence;
-use crate::classify::{Limit, Remedy, Side, Verdict};
+use crate::classify::{Limit, Side, Verdict};
 use crate::units::bytes_text;
 
 pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
@@ -23,11 +24,6 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         evidence.mss,
         bytes_text(received),
     );
-    let remedies = vec![Remedy::new(
-        Side::Path,
-        "let ICMP \"fragmentation needed\" pass, clamp the MSS where the tunnel begins, or sysctl -w net.ipv4.tcp_mtu_probing=1",
-        format!("a hop drops what carries {} B", evidence.mss),
-    )];
     let confidence = (0.5 + 0.15 * f64::from(timeouts - 1)).min(0.9);
     Some(verdict(
         Limit::MtuBlackhole,
@@ -35,6 +31,6 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         confidence,
         None,
         proof,
-        remedies,
+        advice::mtu_blackhole(&Ask::of(evidence)),
     ))
 }

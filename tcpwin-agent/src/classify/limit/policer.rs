@@ -2,8 +2,9 @@
 //! strikes at any.
 
 use super::verdict;
+use crate::classify::advice::{self, Ask};
 use crate::classify::evidence::{Evidence, Losses};
-use crate::classify::{Ceiling, Limit, Remedy, Side, Verdict};
+use crate::classify::{Ceiling, Limit, Side, Verdict};
 use crate::units::{BytesPerSec, bits_text, rtt_text};
 
 /// Variance ÷ mean of an interval's retransmits from which they come in clusters.
@@ -56,11 +57,10 @@ fn bbr(evidence: &Evidence<'_>) -> Option<Verdict> {
 }
 
 fn verdict_of(evidence: &Evidence<'_>, rate: BytesPerSec, proof: String) -> Verdict {
-    let remedies = vec![Remedy::new(
-        Side::Path,
-        "a larger burst at the policer, or a shaper in its place",
-        "a shaper delays what exceeds the rate, a policer drops it",
-    )];
+    let ask = Ask {
+        rate,
+        ..Ask::of(evidence)
+    };
     let ceiling = Ceiling {
         limit: Limit::Policer,
         rate,
@@ -73,6 +73,6 @@ fn verdict_of(evidence: &Evidence<'_>, rate: BytesPerSec, proof: String) -> Verd
         evidence.confidence(share),
         Some(ceiling),
         proof,
-        remedies,
+        advice::policer(&ask),
     )
 }

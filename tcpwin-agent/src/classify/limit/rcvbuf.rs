@@ -4,8 +4,9 @@
 //! by what the program has not read: the program is slow.
 
 use super::receiving;
+use crate::classify::advice::{self, Ask};
 use crate::classify::evidence::Evidence;
-use crate::classify::{Ceiling, Limit, Remedy, Side, Verdict, ledger};
+use crate::classify::{Ceiling, Limit, Side, Verdict, ledger};
 use crate::units::{Bytes, bits_text, bytes_text, rtt_text};
 
 /// Share of the buffer that waits for the program from which the program is the cause.
@@ -38,18 +39,13 @@ fn reader(evidence: &Evidence<'_>) -> Option<Verdict> {
         bits_text(evidence.rate.bits()),
         bytes_text(offered),
     );
-    let remedies = vec![Remedy::new(
-        Side::LocalApp,
-        "make the program read faster (disk, CPU, its own downstream)",
-        "a larger buffer would only fill up too",
-    )];
     Some(receiving(
         Limit::Reader,
         Side::LocalApp,
         evidence.confidence(0.5 + share / 2.0),
         Some(ceiling),
         proof,
-        remedies,
+        advice::reader(&Ask::of(evidence)),
     ))
 }
 
@@ -85,29 +81,13 @@ fn rcvbuf(evidence: &Evidence<'_>) -> Option<Verdict> {
         bytes_text(window.0),
         rtt_text(rtt),
     );
-    let (side, remedy) = if locked {
-        let change = "remove the program's setsockopt(SO_RCVBUF)";
-        (
-            Side::LocalApp,
-            Remedy::new(
-                Side::LocalApp,
-                change,
-                "autotuning then grows the window up to tcp_rmem[2]",
-            ),
-        )
-    } else {
-        let change = "raise net.ipv4.tcp_rmem's third value; net.ipv4.tcp_window_scaling=1";
-        (
-            Side::LocalKernel,
-            Remedy::new(Side::LocalKernel, change, "the window cannot grow past it").for_new_connections(),
-        )
-    };
+    let side = if locked { Side::LocalApp } else { Side::LocalKernel };
     Some(receiving(
         Limit::Rcvbuf,
         side,
         evidence.confidence(0.9 - (full - 1.0).abs()),
         Some(ceiling),
         proof,
-        vec![remedy],
+        advice::rcvbuf(&Ask::of(evidence)),
     ))
 }

@@ -2,8 +2,9 @@
 //! or each of very many writes costs a system call.
 
 use super::verdict;
+use crate::classify::advice::{self, Ask};
 use crate::classify::evidence::Evidence;
-use crate::classify::{Ceiling, Limit, Remedy, Side, Verdict};
+use crate::classify::{Ceiling, Limit, Side, Verdict};
 use crate::units::{Bytes, BytesPerSec, bits_text, bytes_text, rtt_text};
 
 /// Share of time under Nagle's rule from which it is the cause.
@@ -38,11 +39,10 @@ fn nagle(evidence: &Evidence<'_>) -> Option<Verdict> {
         share * 100.0,
         rtt_text(rtt),
     );
-    let remedies = vec![Remedy::new(
-        Side::LocalApp,
-        "setsockopt(TCP_NODELAY, 1), or write the whole message at once (writev, TCP_CORK)",
-        "then no part of a message waits for an ACK",
-    )];
+    let ask = Ask {
+        nagle: true,
+        ..Ask::of(evidence)
+    };
     // Without the wait, the same turns in the rest of the time.
     let rate = BytesPerSec(evidence.rate.0 / (1.0 - share.min(0.95)));
     let mut told = verdict(
@@ -51,7 +51,7 @@ fn nagle(evidence: &Evidence<'_>) -> Option<Verdict> {
         evidence.confidence(0.5 + share / 2.0),
         None,
         proof,
-        remedies,
+        advice::small_writes(&ask),
     );
     told.next = rate.0.is_finite().then(|| Ceiling {
         limit: Limit::Turns,
@@ -75,20 +75,16 @@ fn calls(evidence: &Evidence<'_>) -> Option<Verdict> {
         "{per_second:.0} writes a second of {size} B each ({per_mb} per MB), and no window full: the program's system calls make {}.",
         bits_text(evidence.rate.bits()),
     );
-    let remedies = vec![Remedy::new(
-        Side::LocalApp,
-        "write 64 KiB or more at a time, or use sendfile",
-        format!(
-            "{per_mb} system calls per MB are {} with 64 KiB",
-            1_000_000 / 65_536 + 1
-        ),
-    )];
+    let ask = Ask {
+        nagle: false,
+        ..Ask::of(evidence)
+    };
     Some(verdict(
         Limit::SmallWrites,
         Side::LocalApp,
         evidence.confidence(evidence.free()),
         None,
         proof,
-        remedies,
+        advice::small_writes(&ask),
     ))
 }

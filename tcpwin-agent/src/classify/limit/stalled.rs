@@ -1,8 +1,9 @@
 //! `stalled`: nothing is acknowledged and the retransmission timer backs off (RFC 6298, section 5.5).
 
 use super::verdict;
+use crate::classify::advice::{self, Ask};
 use crate::classify::evidence::Evidence;
-use crate::classify::{Limit, Remedy, Side, Verdict};
+use crate::classify::{Limit, Side, Verdict};
 use crate::units::bytes_text;
 
 pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
@@ -21,11 +22,6 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         "Nothing was acknowledged: {timeouts} retransmission timeouts in a row with {} ({outstanding} segments) outstanding.",
         bytes_text(u64::from(outstanding) * u64::from(evidence.mss)),
     );
-    let remedies = vec![Remedy::new(
-        Side::Path,
-        "check that the peer is up and the path whole; net.ipv4.tcp_retries2 bounds the wait",
-        "each further timeout doubles the wait, up to 120 s",
-    )];
     let confidence = (0.6 + 0.1 * f64::from(timeouts)).min(0.99);
     Some(verdict(
         Limit::Stalled,
@@ -33,6 +29,6 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         confidence,
         None,
         proof,
-        remedies,
+        advice::stalled(&Ask::of(evidence)),
     ))
 }

@@ -27,6 +27,8 @@ impl Table {
     }
 
     fn judge_each(&mut self) {
+        // Those that a change of the host's settings would reach.
+        self.config.context.around.connections = u32::try_from(self.active.len()).ok();
         let mut active = std::mem::take(&mut self.active);
         self.flows.clear();
         for (key, entry) in &mut active {
@@ -68,7 +70,7 @@ impl Table {
             };
             let context = Context {
                 path: path.capacity(direction),
-                ..self.config.context
+                ..entry.context(&self.config.context)
             };
             entry.verdict = Arc::new(classify(&interval, &context));
         }

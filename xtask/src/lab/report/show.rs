@@ -13,7 +13,7 @@ impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:<8} {:<26}",
+            "{:<8} {:<34}",
             self.outcome.to_string().to_uppercase(),
             self.name
         )?;
