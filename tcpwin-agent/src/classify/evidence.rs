@@ -146,13 +146,13 @@ impl<'a> Evidence<'a> {
     /// The rate over the last intervals, where they were steady; else that of this one. An interval of a second holds five or
     /// six round trips of 181 ms: alone it is off by a tenth.
     pub fn steady_rate(&self) -> BytesPerSec {
-        let (bytes, cv) = match (&self.interval.recent, self.direction) {
-            (Some(recent), Direction::Send) => (recent.acked, recent.rate_cv),
-            (Some(recent), Direction::Receive) => (recent.received, recent.receive_cv),
+        let (rate, cv) = match (&self.interval.recent, self.direction) {
+            (Some(recent), Direction::Send) => (recent.rate, recent.rate_cv),
+            (Some(recent), Direction::Receive) => (recent.receive_rate, recent.receive_cv),
             (None, _) => return self.rate,
         };
         match &self.interval.recent {
-            Some(recent) if recent.intervals >= 2 && cv < 0.15 => bytes.per(recent.span),
+            Some(recent) if recent.intervals >= 2 && cv < 0.15 => rate,
             _ => self.rate,
         }
     }
@@ -164,7 +164,7 @@ impl<'a> Evidence<'a> {
         let outstanding: f64 = (0..self.shares.share.len())
             .filter_map(|state| Some(self.shares.flight[state]? * self.shares.share[state]))
             .sum();
-        let rtt = outstanding / self.rate.0;
+        let rtt = outstanding / self.steady_rate().0;
         let ratio = rtt / srtt.seconds();
         if self.origin == Shares::Measured && (0.8..=1.4).contains(&ratio) {
             return Some(Micros((rtt * 1e6) as u32));

@@ -26,7 +26,9 @@ pub(super) fn mathis(mss: u32, rtt: Micros, loss: f64) -> Option<BytesPerSec> {
 pub(super) fn settle(evidence: &Evidence<'_>, verdict: &mut Verdict) {
     let mut ledger = ceilings(evidence);
     if let Some(binding) = &verdict.ceiling {
-        ledger.retain(|other| !is_same(binding.limit, other.limit));
+        ledger.retain(|other| {
+            other.limit != binding.limit && !(binding.limit == Limit::RwndScale && other.limit == Limit::Rwnd)
+        });
         ledger.push(binding.clone());
     }
     ledger.sort_by(|a, b| a.rate.0.total_cmp(&b.rate.0));
@@ -60,9 +62,14 @@ fn next(evidence: &Evidence<'_>, verdict: &Verdict, ledger: &[Ceiling]) -> Optio
         .cloned()
 }
 
-/// One and the same window by two names: what scaling holds down is the window offered.
+/// One and the same window by two names: what scaling holds down is the window offered, and whoever opens with a larger buffer
+/// gets a larger scale with it.
 fn is_same(binding: Limit, other: Limit) -> bool {
-    binding == other || (binding == Limit::RwndScale && other == Limit::Rwnd)
+    binding == other
+        || matches!(
+            (binding, other),
+            (Limit::RwndScale, Limit::Rwnd) | (Limit::Rwnd, Limit::RwndScale)
+        )
 }
 
 /// Ceilings that stand, from what the socket shows.

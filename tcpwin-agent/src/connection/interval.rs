@@ -29,15 +29,17 @@ pub struct Recent {
     pub delivered: u32,
     /// Entries into recovery or loss.
     pub cwnd_falls: u32,
-    /// Variance of the intervals' retransmits over their mean: about 1 for losses that have nothing to do with each other.
-    pub retransmit_dispersion: f64,
     /// The newest falls, ten where there are as many, however long ago; never the first few of a connection, which slow start's overshoot may have
     /// cost.
     pub falls_counted: u32,
     /// Sum over those counted of cwnd as it was, segments, and the sum of its squares.
     pub fall_cwnd: (u64, u64),
-    /// Standard deviation of the intervals' sending rates over their mean; 0 for a steady or a single one.
+    /// Mean sending rate of the newest five.
+    pub rate: BytesPerSec,
+    /// Standard deviation of their sending rates over that; 0 for a steady or a single one.
     pub rate_cv: f64,
+    /// Mean receiving rate of the newest five.
+    pub receive_rate: BytesPerSec,
     /// The same of their receiving rates.
     pub receive_cv: f64,
     /// Since when nothing was acknowledged though something was outstanding; zero while ACKs come.

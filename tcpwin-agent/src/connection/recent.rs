@@ -2,10 +2,12 @@
 
 use crate::classify::Direction;
 use crate::connection::interval::{Interval, Recent};
-use crate::units::{Bytes, Nanos};
+use crate::units::{Bytes, BytesPerSec, Nanos};
 
 /// Intervals kept, the current one included.
 const KEPT: usize = 10;
+/// Of those, the newest ones that rates are taken over.
+const NEWEST: usize = 5;
 
 /// Falls of cwnd whose likeness is told.
 const FALLS: u32 = 10;
@@ -73,7 +75,15 @@ impl History {
         self.segments_in_unanswered = self.segments_in_unanswered.saturating_add(segments);
     }
 
+    /// The newest intervals, at most [`NEWEST`].
+    fn newest(&self) -> Vec<Past> {
+        (1..=usize::from(self.len).min(NEWEST))
+            .map(|back| self.ring[(usize::from(self.next) + KEPT - back) % KEPT])
+            .collect()
+    }
+
     fn together(&self) -> Recent {
+        let newest = self.newest();
         let kept = &self.ring[..usize::from(self.len)];
         let sum32 = |of: fn(&Past) -> u32| kept.iter().map(of).fold(0, u32::saturating_add);
         let sum64 = |of: fn(&Past) -> u64| kept.iter().map(of).fold(0, u64::saturating_add);
@@ -88,9 +98,10 @@ impl History {
             cwnd_falls: sum32(|past| past.cwnd_falls),
             falls_counted,
             fall_cwnd,
-            retransmit_dispersion: dispersion(kept),
-            rate_cv: variation(kept, |past| past.acked),
-            receive_cv: variation(kept, |past| past.received),
+            rate: mean(&newest, |past| past.acked),
+            rate_cv: variation(&newest, |past| past.acked),
+            receive_rate: mean(&newest, |past| past.received),
+            receive_cv: variation(&newest, |past| past.received),
             unanswered: self.unanswered,
             segments_in_unanswered: self.segments_in_unanswered,
         }
@@ -161,18 +172,9 @@ fn is_outstanding(interval: &Interval) -> bool {
     tcp.packets_out.unwrap_or(0) > 0 || tcp.in_flight.unwrap_or(0) > 0
 }
 
-/// Variance of the retransmits over their mean.
-fn dispersion(kept: &[Past]) -> f64 {
-    let count = kept.len() as f64;
-    let mean = kept.iter().map(|past| f64::from(past.retransmits)).sum::<f64>() / count;
-    if kept.len() < 2 || mean <= 0.0 {
-        return 0.0;
-    }
-    let squares = kept
-        .iter()
-        .map(|past| (f64::from(past.retransmits) - mean).powi(2))
-        .sum::<f64>();
-    squares / count / mean
+fn mean(kept: &[Past], bytes: fn(&Past) -> u64) -> BytesPerSec {
+    let sum = |of: fn(&Past) -> u64| kept.iter().map(of).fold(0, u64::saturating_add);
+    Bytes(sum(bytes)).per(Nanos(sum(|past| past.span.0)))
 }
 
 /// Standard deviation of the rates over their mean; each interval weighs as much as it is long, so that the short one

@@ -7,8 +7,8 @@ use crate::classify::evidence::{Evidence, Losses};
 use crate::classify::{Ceiling, Limit, Side, Verdict};
 use crate::units::{BytesPerSec, bits_text, rtt_text};
 
-/// Variance ÷ mean of an interval's retransmits from which they come in clusters.
-const CLUSTERED: f64 = 8.0;
+/// Share of segments lost from which bbr's steady rate speaks of a policer rather than of a link.
+const BBR_LOSS: f64 = 0.02;
 
 pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
     let recent = evidence.interval.recent.as_ref()?;
@@ -23,7 +23,7 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         return None;
     }
     let (mean, cv) = recent.fall_spread()?;
-    let rate = recent.acked.per(recent.span);
+    let rate = recent.rate;
     let proof = format!(
         "{} losses in {:.0} s, each when cwnd had come to {mean:.0} segments (± {:.0} %), without a queue (srtt {} is {:.2} × min_rtt): \
          a policer lets {} pass.",
@@ -37,23 +37,24 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
     Some(verdict_of(evidence, rate, proof))
 }
 
-/// bbr keeps its rate under loss; it meets a policer each time it probes for more, and in between loses nothing.
+/// bbr keeps its rate under loss; each time it probes for more, a policer drops what exceeds its rate.
 fn bbr(evidence: &Evidence<'_>) -> Option<Verdict> {
     let recent = evidence.interval.recent.as_ref()?;
     let loss = evidence.loss_ratio();
-    if recent.intervals < 3 || loss < 0.01 || recent.retransmit_dispersion < CLUSTERED {
+    if recent.intervals < 3 || loss < BBR_LOSS || recent.rate_cv > 0.15 {
         return None;
     }
-    let rate = recent.acked.per(recent.span);
     let proof = format!(
-        "bbr loses {:.1} % of its segments, in clusters (variance ÷ mean of a second's is {:.0}, where random loss has 1) and without a \
-         queue (srtt is {:.2} × min_rtt): a policer lets {} pass.",
+        "bbr has settled at {} while {:.1} % of its segments are dropped and none queues (srtt is {:.2} × min_rtt): a policer lets that \
+         pass, or a queue too short to be seen.",
+        bits_text(recent.rate.bits()),
         loss * 100.0,
-        recent.retransmit_dispersion,
         evidence.inflation(),
-        bits_text(rate.bits()),
     );
-    Some(verdict_of(evidence, rate, proof))
+    let mut told = verdict_of(evidence, recent.rate, proof);
+    // Random loss on a full path would look the same.
+    told.confidence = told.confidence.min(0.49);
+    Some(told)
 }
 
 fn verdict_of(evidence: &Evidence<'_>, rate: BytesPerSec, proof: String) -> Verdict {
