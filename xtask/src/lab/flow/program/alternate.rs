@@ -24,8 +24,9 @@ pub fn run(connection: &Connection, spec: &WorkerSpec, parts: &[Part]) -> Result
         play(connection, spec, &part.pattern, until)?;
         if spec.sends() {
             send_all(connection, &mut mark, 1, &connection.bytes)?;
-            // Requests or grants that were on their way come first.
-            while read(connection, &mut [0; 4096], &connection.back_bytes)? > 0 {}
+            // Requests or grants that were on their way come first, and the next part's may already follow: those are
+            // its own to read.
+            while read(connection, &mut [0; 1], &connection.back_bytes)? > 0 {}
         } else {
             send_all(connection, &mut mark, 1, &connection.back_bytes)?;
         }
