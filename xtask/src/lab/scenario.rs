@@ -2,7 +2,7 @@
 //!
 //! The comment lines that begin a file say why its truth holds by construction; the first one is what a list shows.
 
-mod expect;
+pub mod expect;
 
 use std::fs;
 
@@ -13,7 +13,7 @@ use super::flow::FlowSpec;
 use super::net::{HostSpec, PathSpec};
 use super::what_if::WhatIf;
 
-pub use expect::{Cause, Expect, Phase};
+pub use expect::{Cause, Expect};
 
 // (name, text) of each file, in alphabetical order.
 include!(concat!(env!("OUT_DIR"), "/scenarios.rs"));
