@@ -6,8 +6,9 @@ use anyhow::Result;
 use super::transfer::{PART_ENDS, read, send_all};
 use super::{Until, play};
 use crate::lab::clock::{now_ns, seconds_ns};
+use crate::lab::flow::pattern::{Method, Part};
 use crate::lab::flow::send::Sender;
-use crate::lab::flow::spec::{Method, Part, WorkerSpec};
+use crate::lab::flow::spec::WorkerSpec;
 use crate::lab::flow::worker::Connection;
 
 /// Plays this side of all parts.
@@ -24,8 +25,9 @@ pub fn run(connection: &Connection, spec: &WorkerSpec, parts: &[Part]) -> Result
         play(connection, spec, &part.pattern, until)?;
         if spec.sends() {
             send_all(connection, &mut mark, 1, &connection.bytes)?;
-            // Requests or grants that were on their way come first.
-            while read(connection, &mut [0; 4096], &connection.back_bytes)? > 0 {}
+            // Requests or grants that were on their way come first, and the next part's may already follow: those are
+            // its own to read.
+            while read(connection, &mut [0; 1], &connection.back_bytes)? > 0 {}
         } else {
             send_all(connection, &mut mark, 1, &connection.back_bytes)?;
         }
