@@ -29,6 +29,10 @@ const NATIVE: &[Package] = &[
     Package::with_program("iperf3", "iperf3"),
     Package::with_program("curl", "curl"),
     Package::with_service("nginx-light", "nginx", "nginx"),
+    Package::with_program("nghttp2-client", "nghttp"),
+    Package::with_program("openssl", "openssl"),
+    Package::with_program("openssh-client", "ssh"),
+    Package::with_service("openssh-server", "sshd", "ssh"),
     Package::with_service("prometheus", "promtool", "prometheus"),
 ];
 

@@ -21,9 +21,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, anyhow, bail};
 
 pub use pattern::{Method, Part, Pattern};
-#[cfg(test)]
-pub use report::TcpInfo;
-pub use report::{Reading, Report};
+pub use report::{Reading, Report, TcpInfo};
 pub use spec::{Family, FlowSpec, WorkerSpec};
 pub use worker::run as run_worker;
 

@@ -26,6 +26,8 @@ pub enum Outcome {
     LabOff,
     /// The scenario only measures, or no agent was asked.
     Measured,
+    /// Its programs are not installed here.
+    Skipped,
     /// It could not be run.
     Broken,
 }
@@ -33,8 +35,7 @@ pub enum Outcome {
 impl Outcome {
     /// What the run and its judgements come to.
     pub fn of(scenario: &Scenario, run: &Run, judgements: &[Judgement], with_agent: bool) -> Self {
-        if run.truths.len() != scenario.flow.count
-            || run.truths.iter().any(|truth| off(&scenario.expect, truth))
+        if run.truths.len() != scenario.count() || run.truths.iter().any(|truth| off(&scenario.expect, truth))
         {
             Self::LabOff
         } else if !with_agent || !scenario.expect.is_judged() {
@@ -59,6 +60,7 @@ impl fmt::Display for Outcome {
             Self::Fail => "fail",
             Self::LabOff => "lab off",
             Self::Measured => "measured",
+            Self::Skipped => "skipped",
             Self::Broken => "broken",
         })
     }
@@ -118,17 +120,26 @@ impl Report {
         }
     }
 
-    /// Of one that did not.
+    /// Of one that could not be run.
     pub fn broken(name: &str, scenario: &Scenario, error: &anyhow::Error) -> Self {
+        Self::not_run(name, scenario, Outcome::Broken, format!("{error:#}"))
+    }
+
+    /// Of one that is not for this machine.
+    pub fn skipped(name: &str, scenario: &Scenario, why: String) -> Self {
+        Self::not_run(name, scenario, Outcome::Skipped, why)
+    }
+
+    fn not_run(name: &str, scenario: &Scenario, outcome: Outcome, why: String) -> Self {
         Self {
             name: name.to_owned(),
-            outcome: Outcome::Broken,
+            outcome,
             expect: scenario.expect.clone(),
             truths: Vec::new(),
             judgements: Vec::new(),
             what_if: None,
             path: None,
-            error: Some(format!("{error:#}")),
+            error: Some(why),
             ss: None,
         }
     }

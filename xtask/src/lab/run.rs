@@ -5,11 +5,12 @@ use std::process::Stdio;
 use anyhow::Result;
 
 use super::clock::{now_ns, seconds_ns};
-use super::flow::FlowHandle;
+use super::flow::Connection;
 use super::net::{Net, Side};
 use super::netns::tool;
 use super::relay::LinkStats;
 use super::scenario::Scenario;
+use super::traffic::Traffic;
 use super::truth::Truth;
 
 /// How old a flow becomes before an agent that is to be younger starts.
@@ -21,7 +22,7 @@ pub trait Watch {
     fn aged(&mut self) -> Result<()>;
 
     /// Called at each full second of the steady part.
-    fn second(&mut self, second: u32, net: &Net, flow: &FlowHandle) -> Result<()>;
+    fn second(&mut self, second: u32, net: &Net, connections: &[Connection]) -> Result<()>;
 }
 
 /// What a scenario's flows did.
@@ -39,9 +40,9 @@ pub fn run(scenario: &Scenario, watch: &mut dyn Watch, with_ss: bool) -> Result<
     let mut net = Net::new(&scenario.path)?;
     net.configure(Side::Sender, &scenario.hosts.sender)?;
     net.configure(Side::Receiver, &scenario.hosts.receiver)?;
-    let mut flow = net.spawn_flow(&scenario.flow)?;
-    if scenario.flow.older_than_agent {
-        flow.listen_for(AGE_S)?;
+    let mut flow = Traffic::start(&net, scenario)?;
+    if scenario.flow.as_ref().is_some_and(|flow| flow.older_than_agent) {
+        flow.listen_until(now_ns() + seconds_ns(AGE_S))?;
         watch.aged()?;
     }
     let started_ns = flow.started_ns();
@@ -62,7 +63,7 @@ pub fn run(scenario: &Scenario, watch: &mut dyn Watch, with_ss: bool) -> Result<
         // The agent's last interval began up to two seconds ago, and all of it must be steady.
         // A second late is a second lost, not one to be caught up with.
         if second_ns >= sampled_ns && now_ns() < second_ns + seconds_ns(1.0) {
-            watch.second(second, &net, &flow)?;
+            watch.second(second, &net, flow.connections())?;
         }
         if with_ss && ss.is_none() && second_ns >= u64::midpoint(steady_ns, end_ns) {
             ss = Some([ss_of(&net, Side::Sender)?, ss_of(&net, Side::Receiver)?]);

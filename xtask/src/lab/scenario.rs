@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use super::flow::FlowSpec;
 use super::net::{HostSpec, PathSpec};
+use super::program::ProgramSpec;
 use super::what_if::WhatIf;
 
 pub use expect::{Cause, Expect};
@@ -30,8 +31,12 @@ pub struct Scenario {
     /// What the hosts are set to.
     #[serde(default)]
     pub hosts: Hosts,
-    /// The programs and their sockets.
-    pub flow: FlowSpec,
+    /// The lab's own programs and their sockets.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<FlowSpec>,
+    /// Real programs instead.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program: Option<ProgramSpec>,
     /// What is true of it.
     pub expect: Expect,
     /// How tcpwin's advice is applied, to see whether its promise holds.
@@ -69,11 +74,26 @@ impl Scenario {
         if let Some(what_if) = &self.what_if {
             what_if.check(self)?;
         }
-        if self.flow.count == 0 || self.flow.count > 1000 {
-            bail!("flow.count = {} is not within 1–1,000", self.flow.count);
+        match (&self.flow, &self.program) {
+            (Some(flow), None) => {
+                if flow.count == 0 || flow.count > 1000 {
+                    bail!("flow.count = {} is not within 1–1,000", flow.count);
+                }
+                flow.pattern.check()?;
+            }
+            (None, Some(program)) => program.check()?,
+            _ => bail!("a scenario has either [flow] or [program]"),
         }
-        self.flow.pattern.check()?;
         Ok(())
+    }
+
+    /// Connections at the same time.
+    pub fn count(&self) -> usize {
+        match (&self.flow, &self.program) {
+            (Some(flow), _) => flow.count,
+            (None, Some(program)) => program.count,
+            (None, None) => 0,
+        }
     }
 
     /// The scenario of that name, or of that file if it ends in `.toml`.

@@ -6,15 +6,17 @@ use std::{env, thread};
 
 use anyhow::{Context, Result, bail};
 
+use super::clock::{now_ns, seconds_ns};
 use super::net::{Net, Side};
 use super::scenario::Scenario;
+use super::traffic::Traffic;
 
 /// Runs the scenario's flows until the shell ends.
 pub fn open(scenario: &Scenario) -> Result<()> {
     let net = Net::new(&scenario.path)?;
     net.configure(Side::Sender, &scenario.hosts.sender)?;
     net.configure(Side::Receiver, &scenario.hosts.receiver)?;
-    let mut flow = net.spawn_flow(&scenario.flow)?;
+    let mut flow = Traffic::start(&net, scenario)?;
     let (sender, receiver) = (net.host(Side::Sender).name(), net.host(Side::Receiver).name());
     println!("The flow runs. Its hosts are network namespaces:");
     println!("  sender    ss -N {sender} -tinm      ip netns exec {sender} …");
@@ -34,7 +36,7 @@ pub fn open(scenario: &Scenario) -> Result<()> {
             status
         });
         while !left.load(Ordering::Relaxed) {
-            flow.listen_for(0.2)?;
+            flow.listen_until(now_ns() + seconds_ns(0.2))?;
             if flow.over() {
                 break;
             }

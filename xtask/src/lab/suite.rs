@@ -9,8 +9,9 @@ use std::thread;
 use anyhow::{Context, Result, bail};
 
 use super::agent::Agent;
-use super::flow::FlowHandle;
+use super::flow::Connection;
 use super::net::{Net, Side};
+use super::program::ProgramSpec;
 use super::report::{Outcome, Report};
 use super::run::{Run, Watch, run};
 use super::scenario::Scenario;
@@ -64,6 +65,15 @@ pub fn run_all(
 }
 
 fn run_one(name: &str, scenario: &Scenario, agent: Option<&Agent>, options: &Options) -> Result<Report> {
+    let missing = scenario
+        .program
+        .as_ref()
+        .map(ProgramSpec::missing)
+        .unwrap_or_default();
+    if !missing.is_empty() {
+        let why = format!("not installed here: {}", missing.join(", "));
+        return Ok(Report::skipped(name, scenario, why));
+    }
     let mut sampler = Sampler::asking(agent);
     let run = run(scenario, &mut sampler, options.with_ss)?;
     if let Some(dir) = &options.keep_samples {
@@ -108,15 +118,24 @@ fn judged(scenario: &Scenario, run: &Run, sampler: &Sampler<'_>) -> Vec<Judgemen
     run.truths
         .iter()
         .map(|truth| {
-            let (end, samples) = match scenario.expect.side {
-                Side::Sender => (&truth.local, &sampler.senders),
-                Side::Receiver => (&truth.peer, &sampler.receivers),
+            let (local, peer, samples) = match scenario.expect.side {
+                Side::Sender => (&truth.local, &truth.peer, &sampler.senders),
+                Side::Receiver => (&truth.peer, &truth.local, &sampler.receivers),
             };
-            let of_it = |(local, sample): &(String, Sample)| (local == end).then(|| sample.clone());
+            // Both ends' addresses: a server's own is the same for all its clients.
+            let of_it = |(ends, sample): &(Ends, Sample)| {
+                (ends.local == *local && ends.peer == *peer).then(|| sample.clone())
+            };
             let samples: Vec<_> = samples.iter().filter_map(of_it).collect();
             judge(&scenario.expect, &samples, truth)
         })
         .collect()
+}
+
+/// A connection as one end sees it.
+struct Ends {
+    local: String,
+    peer: String,
 }
 
 /// Asks the agent once a second for every connection of the flow.
@@ -124,10 +143,10 @@ struct Sampler<'a> {
     agent: Option<&'a Agent>,
     /// An agent of this scenario's own, younger than its flow.
     late: Option<Agent>,
-    /// The sender's ends, by local address.
-    senders: Vec<(String, Sample)>,
-    /// The receiver's ends.
-    receivers: Vec<(String, Sample)>,
+    /// At the senders' ends.
+    senders: Vec<(Ends, Sample)>,
+    /// At the receivers' ends.
+    receivers: Vec<(Ends, Sample)>,
     second: u32,
 }
 
@@ -137,14 +156,14 @@ impl Watch for Sampler<'_> {
         Ok(())
     }
 
-    fn second(&mut self, second: u32, net: &Net, flow: &FlowHandle) -> Result<()> {
+    fn second(&mut self, second: u32, net: &Net, connections: &[Connection]) -> Result<()> {
         let Some(agent) = self.late.as_ref().or(self.agent) else {
             return Ok(());
         };
         self.second = second;
         for side in [Side::Sender, Side::Receiver] {
             let listed = agent.connections(net.host(side).inode()?)?;
-            for connection in flow.connections() {
+            for connection in connections {
                 let (local, peer) = match side {
                     Side::Sender => (connection.local.to_string(), connection.peer.to_string()),
                     Side::Receiver => (connection.peer.to_string(), connection.local.to_string()),
@@ -156,9 +175,10 @@ impl Watch for Sampler<'_> {
                     second,
                     connection: found.cloned(),
                 };
+                let ends = Ends { local, peer };
                 match side {
-                    Side::Sender => self.senders.push((local, sample)),
-                    Side::Receiver => self.receivers.push((local, sample)),
+                    Side::Sender => self.senders.push((ends, sample)),
+                    Side::Receiver => self.receivers.push((ends, sample)),
                 }
             }
         }

@@ -61,7 +61,7 @@ pub struct Applied {
 impl WhatIf {
     /// Refuses an overlay that makes no scenario, whatever the advice is.
     pub fn check(&self, scenario: &Scenario) -> Result<()> {
-        if scenario.flow.count != 1 {
+        if scenario.count() != 1 {
             bail!("a [what_if] is for one connection");
         }
         let some = self.value.as_ref().map(|_| "4194304");
@@ -273,7 +273,7 @@ mod tests {
         let (again, mut applied) =
             prepare(&scenario, what_if(&scenario), &judgement(&changes)).expect("applies");
         let again = again.expect("a scenario");
-        assert_eq!(again.flow.sender.sndbuf_bytes, Some(655_360));
+        assert_eq!(again.flow.expect("a flow").sender.sndbuf_bytes, Some(655_360));
         assert_eq!(again.hosts.sender.route, None);
         assert_eq!(
             again.hosts.sender.sysctls["net.ipv4.tcp_wmem"],

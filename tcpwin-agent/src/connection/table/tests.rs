@@ -168,6 +168,8 @@ fn a_full_table_throws_out_the_quiet_first_and_counts_them() {
 /// Moves at the rate of the peer's window, with a locked send buffer so that a next limit is known.
 fn windowed(at: u64, acked: u64) -> Observation {
     let mut windowed = observation(7, at, acked);
+    windowed.tcp.wscale_ok = Some(true);
+    windowed.tcp.snd_wscale = Some(7);
     windowed.tcp.sndbuf_locked = Some(true);
     windowed.tcp.sndbuf = Some(1 << 20);
     windowed
