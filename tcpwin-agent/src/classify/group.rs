@@ -21,6 +21,9 @@ use crate::units::{BytesPerSec, Micros, bits_text};
 /// Part of a known capacity from which on it is full: headers and acknowledgements of other data take the rest.
 const FULL: f64 = 0.9;
 
+/// Part beyond which it is disproved.
+const OVERFULL: f64 = 1.1;
+
 /// The largest of the last sums over the smallest, for a total that is steady.
 const STEADY: f64 = 1.1;
 
@@ -177,9 +180,10 @@ impl Sum {
         if self.flows < 2 {
             return None;
         }
+        let fill = |capacity: BytesPerSec| self.rate / capacity.0;
         let fills = self
             .capacity
-            .filter(|capacity| capacity.0 > 0.0 && self.rate >= capacity.0 * FULL);
+            .filter(|capacity| capacity.0 > 0.0 && (FULL..=OVERFULL).contains(&fill(*capacity)));
         match (scope, fills) {
             (Scope::Link(_), Some(capacity)) => Some(Full::Known(capacity, PathOrigin::Nic)),
             (Scope::Configured(..), Some(capacity)) => Some(Full::Known(capacity, PathOrigin::Configured)),
@@ -243,13 +247,15 @@ fn joint(flow: &Flow, (scope, sum, full): (Scope<'_>, &Sum, Full), alone: &Verdi
     let (confidence, why) = match full {
         Full::Known(capacity, origin) => {
             let percent = sum.rate / capacity.0 * 100.0;
-            let whose = match origin {
-                PathOrigin::Configured => "the path's configured",
-                PathOrigin::Seen => "the most this path was seen to deliver, and all queue:",
-                PathOrigin::Nic => "the interface's",
-            };
             let capacity = bits_text(capacity.bits());
-            (0.9, format!("{percent:.0} % of {whose} {capacity}"))
+            let of = match origin {
+                PathOrigin::Configured => format!("the {capacity} that its path has as configured"),
+                PathOrigin::Seen => {
+                    format!("the {capacity} that this path was seen to deliver, and all queue")
+                }
+                PathOrigin::Nic => format!("its {capacity}"),
+            };
+            (0.9, format!("{percent:.0} % of {of}"))
         }
         Full::Queueing => (0.8, "steady, and all queue".to_owned()),
     };

@@ -77,7 +77,7 @@ fn ten_flows_that_fill_the_interface_are_held_by_it_together() {
     let proof = &judged[0].1.proof;
     assert!(
         proof.starts_with(
-            "10 connections over eth0 send 940 Mbit/s together, 94 % of the interface's 1.00 Gbit/s"
+            "10 connections over eth0 send 940 Mbit/s together, 94 % of its 1.00 Gbit/s: the path is full"
         ),
         "{proof}"
     );
@@ -86,6 +86,9 @@ fn ten_flows_that_fill_the_interface_are_held_by_it_together() {
             .iter()
             .all(|(_, verdict)| verdict.limit == Limit::Bandwidth && verdict.confidence <= 0.9)
     );
+    // More than it can carry: the speed is not what it was said to be.
+    let beyond = flows(12, |cookie| cookie as u8, mbit(94.0), on_link(mbit(1000.0)));
+    assert!(joint(&beyond).is_empty());
     let roomy = flows(9, |cookie| cookie as u8, mbit(94.0), on_link(mbit(1000.0)));
     assert!(joint(&roomy).is_empty());
 }
@@ -109,7 +112,7 @@ fn what_the_user_says_of_a_prefix_is_shared_by_its_addresses() {
         judged[0]
             .1
             .proof
-            .contains("95 % of the path's configured 100 Mbit/s"),
+            .contains("95 % of the 100 Mbit/s that its path has as configured"),
         "{}",
         judged[0].1.proof
     );
