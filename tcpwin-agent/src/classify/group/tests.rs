@@ -161,19 +161,24 @@ fn only_windows_are_explained_by_the_sum() {
 }
 
 #[test]
-fn capacities_are_told_by_full_paths_alone() {
+fn a_prefix_is_full_only_by_two_of_its_addresses() {
     let mut some = flows(3, |cookie| cookie as u8, mbit(10.0), |_| {});
-    assert!(capacities(&some).is_empty());
+    let full = |flows: &[Flow]| {
+        let full = sums(flows).into_iter().filter(|sum| sum.is_full);
+        let mut full: Vec<_> = full.map(|sum| (sum.prefix, sum.rate)).collect();
+        full.sort_by_key(|(prefix, _)| *prefix);
+        full
+    };
+    assert_eq!(sums(&some).len(), 4);
+    assert!(full(&some).is_empty());
     some[0].limit = Limit::Bandwidth;
-    assert_eq!(capacities(&some), [((1, Prefix::host(address(0))), mbit(10.0))]);
-    // Two full addresses tell of the prefix, with all that goes there.
+    assert_eq!(full(&some), [(Prefix::host(address(0)), mbit(10.0))]);
     some[1].limit = Limit::Policer;
-    let mut told = capacities(&some);
-    told.sort_by_key(|(key, _)| *key);
-    assert_eq!(told[0], ((1, Prefix::around(address(0))), mbit(30.0)));
-    assert_eq!(told.len(), 3);
+    // With all that goes there.
+    assert_eq!(full(&some)[0], (Prefix::around(address(0)), mbit(30.0)));
+    assert_eq!(full(&some).len(), 3);
     some[1].direction = Direction::Receive;
-    assert_eq!(capacities(&some).len(), 1);
+    assert_eq!(full(&some).len(), 1);
 }
 
 fn members<'a>(flows: &'a [Flow], verdicts: &'a [Verdict]) -> Vec<Member<'a>> {
@@ -327,8 +332,8 @@ proptest! {
             prop_assert_eq!(verdict.limit, Limit::Bandwidth);
             prop_assert!(!verdict.proof.contains("NaN") && !verdict.proof.contains("inf"), "{}", verdict.proof);
         }
-        for (_, rate) in capacities(&flows) {
-            prop_assert!(rate.0.is_finite() && rate.0 >= 0.0);
+        for sum in sums(&flows) {
+            prop_assert!(sum.rate.0.is_finite() && sum.rate.0 >= 0.0);
         }
         let verdicts: Vec<Verdict> = flows.iter().map(|flow| verdict(flow.limit, Some(BytesPerSec(next)))).collect();
         let found = findings(&members(&flows, &verdicts));

@@ -65,13 +65,13 @@ impl Table {
             .paths
             .of(key.netns, ends.local.ip(), ends.peer.ip(), self.ticked);
         if interval.span.0 > 0 {
-            let direction = if entry.send >= entry.receive {
-                Direction::Send
+            let (direction, rate) = if entry.send >= entry.receive {
+                (Direction::Send, entry.send)
             } else {
-                Direction::Receive
+                (Direction::Receive, entry.receive)
             };
             let context = Context {
-                path: path.capacity(direction),
+                path: path.capacity(direction, rate),
                 ..entry.context(&self.config.context)
             };
             entry.verdict = Arc::new(classify(&interval, &context));
@@ -96,8 +96,11 @@ impl Table {
                 entry.verdict = Arc::new(verdict);
             }
         }
-        for ((netns, prefix), rate) in group::capacities(&self.flows) {
-            self.paths.note(netns, prefix, rate, self.ticked, now);
+        let any_full = self.flows.iter().any(Flow::fills_path);
+        if any_full || !self.paths.has_seen_none() {
+            for sum in group::sums(&self.flows) {
+                self.paths.note(sum, self.ticked, now);
+            }
         }
     }
 
