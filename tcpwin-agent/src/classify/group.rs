@@ -21,6 +21,9 @@ use crate::units::{BytesPerSec, Micros, bits_text};
 /// Part of a known capacity from which on it is full: headers and acknowledgements of other data take the rest.
 const FULL: f64 = 0.9;
 
+/// Part beyond which it is disproved.
+const OVERFULL: f64 = 1.1;
+
 /// The largest of the last sums over the smallest, for a total that is steady.
 const STEADY: f64 = 1.1;
 
@@ -108,6 +111,12 @@ impl Flow {
         )
     }
 
+    /// It shows what its path can carry.
+    #[must_use]
+    pub const fn fills_path(&self) -> bool {
+        matches!(self.limit, Limit::Bandwidth | Limit::Policer)
+    }
+
     fn scopes(&self) -> impl Iterator<Item = (Scope<'_>, Option<BytesPerSec>)> {
         let netns = self.key.netns;
         let link = self.path.link.as_ref();
@@ -131,7 +140,7 @@ enum Scope<'a> {
 
 /// Flows of one scope in one direction.
 #[derive(Clone, Copy, Debug, Default)]
-struct Sum {
+struct Together {
     flows: u32,
     rate: f64,
     lately: [f64; LATELY],
@@ -143,7 +152,7 @@ struct Sum {
     capacity: Option<BytesPerSec>,
 }
 
-impl Sum {
+impl Together {
     fn add(&mut self, flow: &Flow, capacity: Option<BytesPerSec>) {
         self.flows += 1;
         self.rate += flow.rate.0;
@@ -177,9 +186,10 @@ impl Sum {
         if self.flows < 2 {
             return None;
         }
+        let fill = |capacity: BytesPerSec| self.rate / capacity.0;
         let fills = self
             .capacity
-            .filter(|capacity| capacity.0 > 0.0 && self.rate >= capacity.0 * FULL);
+            .filter(|capacity| capacity.0 > 0.0 && (FULL..=OVERFULL).contains(&fill(*capacity)));
         match (scope, fills) {
             (Scope::Link(_), Some(capacity)) => Some(Full::Known(capacity, PathOrigin::Nic)),
             (Scope::Configured(..), Some(capacity)) => Some(Full::Known(capacity, PathOrigin::Configured)),
@@ -205,7 +215,7 @@ pub fn together<'a>(flows: &[Flow], verdict: impl Fn(&Flow) -> Option<&'a Verdic
     if flows.len() < 2 || !flows.iter().any(Flow::is_windowed) {
         return Vec::new();
     }
-    let mut sums = HashMap::<(Scope<'_>, Direction), Sum>::new();
+    let mut sums = HashMap::<(Scope<'_>, Direction), Together>::new();
     for flow in flows {
         for (scope, capacity) in flow.scopes() {
             sums.entry((scope, flow.direction))
@@ -229,7 +239,7 @@ pub fn together<'a>(flows: &[Flow], verdict: impl Fn(&Flow) -> Option<&'a Verdic
 }
 
 /// The verdict of a flow that is held together with others.
-fn joint(flow: &Flow, (scope, sum, full): (Scope<'_>, &Sum, Full), alone: &Verdict) -> Verdict {
+fn joint(flow: &Flow, (scope, sum, full): (Scope<'_>, &Together, Full), alone: &Verdict) -> Verdict {
     let others = match scope {
         Scope::Link(name) => format!("over {name}"),
         Scope::Configured(_, prefix) => format!("to {prefix}"),
@@ -243,13 +253,15 @@ fn joint(flow: &Flow, (scope, sum, full): (Scope<'_>, &Sum, Full), alone: &Verdi
     let (confidence, why) = match full {
         Full::Known(capacity, origin) => {
             let percent = sum.rate / capacity.0 * 100.0;
-            let whose = match origin {
-                PathOrigin::Configured => "the path's configured",
-                PathOrigin::Seen => "the most this path was seen to deliver, and all queue:",
-                PathOrigin::Nic => "the interface's",
-            };
             let capacity = bits_text(capacity.bits());
-            (0.9, format!("{percent:.0} % of {whose} {capacity}"))
+            let of = match origin {
+                PathOrigin::Configured => format!("the {capacity} that its path has as configured"),
+                PathOrigin::Seen => {
+                    format!("the {capacity} that this path was seen to deliver, and all queue")
+                }
+                PathOrigin::Nic => format!("its {capacity}"),
+            };
+            (0.9, format!("{percent:.0} % of {of}"))
         }
         Full::Queueing => (0.8, "steady, and all queue".to_owned()),
     };
@@ -281,19 +293,27 @@ fn joint(flow: &Flow, (scope, sum, full): (Scope<'_>, &Sum, Full), alone: &Verdi
     }
 }
 
-/// The flows that show what their path can carry, summed by address, and by prefix where several of its addresses do.
+/// What the flows to a prefix delivered together in an interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sum {
+    /// Network namespace.
+    pub netns: u32,
+    /// An address, or those around it.
+    pub prefix: Prefix,
+    /// How much.
+    pub rate: BytesPerSec,
+    /// One of them was held by the path: of a prefix, flows to two of its addresses, since each may have a path of its own.
+    pub is_full: bool,
+}
+
+/// What was sent, by address and by prefix.
 #[must_use]
-pub fn capacities(flows: &[Flow]) -> Vec<((u32, Prefix), BytesPerSec)> {
-    let shows = |flow: &Flow| matches!(flow.limit, Limit::Bandwidth | Limit::Policer);
-    let sending = || flows.iter().filter(|flow| flow.direction == Direction::Send);
-    if !sending().any(shows) {
-        return Vec::new();
-    }
+pub fn sums(flows: &[Flow]) -> Vec<Sum> {
     let mut hosts = HashMap::<(u32, IpAddr), (f64, bool)>::new();
-    for flow in sending() {
+    for flow in flows.iter().filter(|flow| flow.direction == Direction::Send) {
         let host = hosts.entry((flow.key.netns, flow.peer)).or_default();
         host.0 += flow.delivered.0;
-        host.1 |= shows(flow);
+        host.1 |= flow.fills_path();
     }
     let mut prefixes = HashMap::<(u32, Prefix), (f64, u32)>::new();
     for ((netns, peer), (rate, full)) in &hosts {
@@ -301,14 +321,18 @@ pub fn capacities(flows: &[Flow]) -> Vec<((u32, Prefix), BytesPerSec)> {
         prefix.0 += rate;
         prefix.1 += u32::from(*full);
     }
+    let sum = |netns, prefix, rate, is_full| Sum {
+        netns,
+        prefix,
+        rate: BytesPerSec(rate),
+        is_full,
+    };
     let hosts = hosts
         .into_iter()
-        .filter(|(_, (_, full))| *full)
-        .map(|((netns, peer), (rate, _))| ((netns, Prefix::host(peer)), BytesPerSec(rate)));
+        .map(|((netns, peer), (rate, full))| sum(netns, Prefix::host(peer), rate, full));
     let prefixes = prefixes
         .into_iter()
-        .filter(|(_, (_, full))| *full >= 2)
-        .map(|(key, (rate, _))| (key, BytesPerSec(rate)));
+        .map(|((netns, prefix), (rate, full))| sum(netns, prefix, rate, full >= 2));
     hosts.chain(prefixes).collect()
 }
 

@@ -6,6 +6,9 @@ use crate::classify::Direction;
 use crate::observation::Prefix;
 use crate::units::BytesPerSec;
 
+/// Factor beyond which what was seen of a path is disproved.
+const DISPROVES: f64 = 1.05;
+
 /// How a path's capacity is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PathOrigin {
@@ -61,14 +64,15 @@ pub struct Path {
 }
 
 impl Path {
-    /// What it can carry: what the user says, else what was seen, else the interface, and never more than that.
+    /// What it can carry: what the user says, else what was seen, else the interface, and never more than that. A connection that
+    /// makes more than what was seen disproves it.
     #[must_use]
-    pub fn capacity(&self, direction: Direction) -> Option<PathCapacity> {
+    pub fn capacity(&self, direction: Direction, rate: BytesPerSec) -> Option<PathCapacity> {
         // What was seen was sent: the way back may be another.
         let seen = self
             .seen
             .or(self.seen_around)
-            .filter(|_| direction == Direction::Send)
+            .filter(|seen| direction == Direction::Send && rate.0 <= seen.0 * DISPROVES)
             .map(|rate| (rate, PathOrigin::Seen));
         let known = self
             .configured
@@ -88,7 +92,7 @@ mod tests {
     use super::*;
 
     fn rate(path: &Path, direction: Direction) -> Option<(f64, PathOrigin)> {
-        path.capacity(direction)
+        path.capacity(direction, BytesPerSec(6.0))
             .map(|capacity| (capacity.rate.0, capacity.origin))
     }
 
@@ -100,6 +104,8 @@ mod tests {
         path.seen = Some(BytesPerSec(7.0));
         assert_eq!(rate(&path, Direction::Send), Some((7.0, PathOrigin::Seen)));
         assert_eq!(rate(&path, Direction::Receive), None);
+        path.seen = Some(BytesPerSec(5.0));
+        assert_eq!(rate(&path, Direction::Send), None, "it makes more");
         path.configured = Some(("203.0.113.0/24".parse().unwrap(), BytesPerSec(20.0)));
         assert_eq!(
             rate(&path, Direction::Receive),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use crate::classify::group::Sum;
 use crate::classify::{Link, Path};
 use crate::host::Nic;
 use crate::observation::Prefix;
@@ -18,14 +19,18 @@ const BELIEVED: Nanos = Nanos(600_000_000_000);
 /// Part of the best sum that confirms it.
 const CONFIRMS: f64 = 0.9;
 
+/// Factor from which on a sum that did not fill the path disproves it: there was less while others had a part in it.
+const DISPROVES: f64 = 1.05;
+
 /// What was delivered to a prefix while its path was full.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     best: f64,
     /// When it was last reached.
     reached: Instant,
-    /// The last sum, and when it was.
-    last: f64,
+    /// The last sum.
+    last: Sum,
+    /// When that was.
     at: Instant,
 }
 
@@ -96,32 +101,55 @@ impl Paths {
         }
     }
 
-    /// The flows to `prefix` delivered `sum` together in the interval that ends at `now`, while its path was full. `last` is when
-    /// the interval before ended: one alone may hold bytes that were delivered before and acknowledged late.
-    pub(super) fn note(&mut self, netns: u32, prefix: Prefix, sum: BytesPerSec, last: Instant, now: Instant) {
-        let key = (netns, prefix);
-        if self.seen.len() >= KEPT && !self.seen.contains_key(&key) {
-            self.forget_oldest();
-        }
-        let seen = self.seen.entry(key).or_insert(Seen {
-            best: 0.0,
-            reached: now,
-            last: 0.0,
-            at: now,
-        });
-        let held = if seen.at == last {
-            sum.0.min(seen.last)
+    /// If nothing was seen of any path.
+    pub(super) fn has_seen_none(&self) -> bool {
+        self.seen.is_empty()
+    }
+
+    /// What flows delivered together in the interval that ends at `now`. `last` is when the interval before ended: what only one of
+    /// them delivered may hold bytes that came before and were acknowledged late.
+    pub(super) fn note(&mut self, sum: Sum, last: Instant, now: Instant) {
+        let key = (sum.netns, sum.prefix);
+        let Some(seen) = self.seen.get_mut(&key) else {
+            if sum.is_full {
+                self.meet(key, sum, now);
+            }
+            return;
+        };
+        let runs = seen.at == last;
+        let held = if runs {
+            sum.rate.0.min(seen.last.rate.0)
         } else {
             0.0
         };
-        if held >= seen.best || now.since(seen.reached) > BELIEVED {
-            seen.best = held;
-            seen.reached = now;
-        } else if held >= seen.best * CONFIRMS {
-            seen.reached = now;
+        if !sum.is_full {
+            if held > seen.best * DISPROVES {
+                self.seen.remove(&key);
+                return;
+            }
+        } else if seen.last.is_full {
+            if held >= seen.best || now.since(seen.reached) > BELIEVED {
+                seen.best = held;
+                seen.reached = now;
+            } else if held >= seen.best * CONFIRMS {
+                seen.reached = now;
+            }
         }
-        seen.last = sum.0;
+        seen.last = sum;
         seen.at = now;
+    }
+
+    fn meet(&mut self, key: (u32, Prefix), sum: Sum, now: Instant) {
+        if self.seen.len() >= KEPT {
+            self.forget_oldest();
+        }
+        let seen = Seen {
+            best: 0.0,
+            reached: now,
+            last: sum,
+            at: now,
+        };
+        self.seen.insert(key, seen);
     }
 
     /// A sixteenth at a time, since it costs a walk.
@@ -151,10 +179,37 @@ mod tests {
         path.seen.map(|rate| rate.0)
     }
 
-    fn note(paths: &mut Paths, peer: &str, second: u64, sum: f64) {
+    fn note(paths: &mut Paths, peer: &str, second: u64, rate: f64) {
+        note_sum(paths, peer, second, rate, true);
+    }
+
+    fn note_sum(paths: &mut Paths, peer: &str, second: u64, rate: f64, is_full: bool) {
         let at = |second: u64| Instant(second * SECOND);
-        let prefix = Prefix::host(address(peer));
-        paths.note(1, prefix, BytesPerSec(sum), at(second - 1), at(second));
+        let sum = Sum {
+            netns: 1,
+            prefix: Prefix::host(address(peer)),
+            rate: BytesPerSec(rate),
+            is_full,
+        };
+        paths.note(sum, at(second - 1), at(second));
+    }
+
+    #[test]
+    fn more_than_that_without_a_full_path_disproves_it() {
+        let mut paths = Paths::default();
+        let peer = "203.0.113.9";
+        note_sum(&mut paths, peer, 1, 100.0, false);
+        assert!(paths.has_seen_none());
+        for (second, rate) in [(2, 300.0), (3, 400.0)] {
+            note(&mut paths, peer, second, rate);
+        }
+        assert_eq!(seen(&paths, peer, 3), Some(300.0));
+        // What did not fill the path in between tells nothing of how much would.
+        note_sum(&mut paths, peer, 4, 310.0, false);
+        note(&mut paths, peer, 5, 400.0);
+        assert_eq!(seen(&paths, peer, 5), Some(300.0));
+        note_sum(&mut paths, peer, 6, 900.0, false);
+        assert_eq!(seen(&paths, peer, 6), None);
     }
 
     #[test]
@@ -205,7 +260,7 @@ mod tests {
         );
         let capacity = |netns, peer| {
             let path = paths.of(netns, address("192.0.2.1"), address(peer), Instant(0));
-            path.capacity(Direction::Send)
+            path.capacity(Direction::Send, BytesPerSec(0.0))
                 .map(|capacity| (capacity.rate.bits() / 1e9, capacity.origin))
         };
         assert_eq!(capacity(1, "198.51.100.9"), Some((1.0, PathOrigin::Configured)));

@@ -23,14 +23,14 @@ struct Past {
     cwnd_falls: u32,
 }
 
-/// The last intervals of a connection, without a pause between them: an idle one has none.
-#[derive(Clone, Copy, Debug, Default)]
+/// The last intervals of a connection, without a pause between them: an idle one has none, and one that was busy for a moment
+/// takes no more memory than that.
+#[derive(Clone, Debug, Default)]
 pub(super) struct History {
-    ring: [Past; KEPT],
-    /// Kept so far, at most [`KEPT`].
-    len: u8,
+    /// At most [`KEPT`].
+    ring: Vec<Past>,
     /// Where the next one goes.
-    next: u8,
+    next: usize,
     falls: Falls,
     /// Something was outstanding when the last interval ended.
     outstanding: bool,
@@ -44,9 +44,14 @@ impl History {
         self.note_answers(interval);
         // A clock that stood still or stepped back gives no rate.
         if interval.span.0 > 0 {
-            self.ring[usize::from(self.next)] = Past::of(interval);
-            self.next = (self.next + 1) % KEPT as u8;
-            self.len = (self.len + 1).min(KEPT as u8);
+            let past = Past::of(interval);
+            if self.ring.len() < KEPT {
+                self.ring.reserve_exact(1);
+                self.ring.push(past);
+            } else {
+                self.ring[self.next] = past;
+            }
+            self.next = (self.next + 1) % KEPT;
         }
         self.falls.note(interval.fall_cwnd);
         self.together()
@@ -75,21 +80,21 @@ impl History {
         self.segments_in_unanswered = self.segments_in_unanswered.saturating_add(segments);
     }
 
-    /// The newest intervals, at most [`NEWEST`].
-    fn newest(&self) -> Vec<Past> {
-        (1..=usize::from(self.len).min(NEWEST))
-            .map(|back| self.ring[(usize::from(self.next) + KEPT - back) % KEPT])
-            .collect()
+    /// The newest intervals, the newest first; empty ones where there are fewer.
+    fn newest(&self) -> [Past; NEWEST] {
+        let at = |back: usize| self.ring.get((self.next + 2 * KEPT - 1 - back) % KEPT);
+        std::array::from_fn(|back| at(back).copied().unwrap_or_default())
     }
 
     fn together(&self) -> Recent {
         let newest = self.newest();
-        let kept = &self.ring[..usize::from(self.len)];
+        let newest = &newest[..self.ring.len().min(NEWEST)];
+        let kept = &self.ring;
         let sum32 = |of: fn(&Past) -> u32| kept.iter().map(of).fold(0, u32::saturating_add);
         let sum64 = |of: fn(&Past) -> u64| kept.iter().map(of).fold(0, u64::saturating_add);
         let (falls_counted, fall_cwnd) = self.falls.newest();
         Recent {
-            intervals: u32::from(self.len).max(1),
+            intervals: (kept.len() as u32).max(1),
             span: Nanos(sum64(|past| past.span.0)),
             acked: Bytes(sum64(|past| past.acked)),
             received: Bytes(sum64(|past| past.received)),
@@ -98,10 +103,10 @@ impl History {
             cwnd_falls: sum32(|past| past.cwnd_falls),
             falls_counted,
             fall_cwnd,
-            rate: mean(&newest, |past| past.acked),
-            rate_cv: variation(&newest, |past| past.acked),
-            receive_rate: mean(&newest, |past| past.received),
-            receive_cv: variation(&newest, |past| past.received),
+            rate: mean(newest, |past| past.acked),
+            rate_cv: variation(newest, |past| past.acked),
+            receive_rate: mean(newest, |past| past.received),
+            receive_cv: variation(newest, |past| past.received),
             unanswered: self.unanswered,
             segments_in_unanswered: self.segments_in_unanswered,
         }
@@ -109,11 +114,11 @@ impl History {
 
     /// Rates of the last `N` intervals in a direction, the newest first; `None` where there are not so many.
     pub(super) fn rates<const N: usize>(&self, direction: Direction) -> Option<[f64; N]> {
-        if N > usize::from(self.len) {
+        if N > self.ring.len() {
             return None;
         }
         Some(std::array::from_fn(|back| {
-            let past = &self.ring[(usize::from(self.next) + 2 * KEPT - 1 - back) % KEPT];
+            let past = &self.ring[(self.next + 2 * KEPT - 1 - back) % KEPT];
             let bytes = match direction {
                 Direction::Send => past.acked,
                 Direction::Receive => past.received,
@@ -124,28 +129,35 @@ impl History {
 }
 
 /// Falls of cwnd by interval, the newest ones: they may lie minutes apart.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Falls {
-    ring: [(u32, u64, u64); FALLS as usize],
-    next: u8,
+    /// At most [`FALLS`].
+    ring: Vec<(u32, u64, u64)>,
+    /// Where the next one goes.
+    next: usize,
 }
 
 impl Falls {
     fn note(&mut self, falls: Option<(u32, u64, u64)>) {
-        if let Some(falls) = falls.filter(|(count, ..)| *count > 0) {
-            self.ring[usize::from(self.next)] = falls;
-            self.next = (self.next + 1) % FALLS as u8;
+        let Some(falls) = falls.filter(|(count, ..)| *count > 0) else {
+            return;
+        };
+        if self.ring.len() < FALLS as usize {
+            self.ring.reserve_exact(1);
+            self.ring.push(falls);
+        } else {
+            self.ring[self.next] = falls;
         }
+        self.next = (self.next + 1) % FALLS as usize;
     }
 
     /// As many of the newest as hold [`FALLS`].
     fn newest(&self) -> (u32, (u64, u64)) {
         let (mut count, mut sums) = (0u32, (0u64, 0u64));
-        for back in 1..=self.ring.len() {
-            let (falls, cwnd, squares) =
-                self.ring[(usize::from(self.next) + self.ring.len() - back) % self.ring.len()];
-            count = count.saturating_add(falls);
-            sums = (sums.0.saturating_add(cwnd), sums.1.saturating_add(squares));
+        let (newest, older) = self.ring.split_at(self.next.min(self.ring.len()));
+        for (falls, cwnd, squares) in newest.iter().rev().chain(older.iter().rev()) {
+            count = count.saturating_add(*falls);
+            sums = (sums.0.saturating_add(*cwnd), sums.1.saturating_add(*squares));
             if count >= FALLS {
                 break;
             }
@@ -280,6 +292,19 @@ mod tests {
         budget.share[tcpwin_common::BUDGET_APP] = 0.25;
         begun.budget = Some(budget);
         assert_eq!(History::default().fold(&begun).unanswered, Nanos(SECOND / 4));
+    }
+
+    #[test]
+    fn the_newest_falls_are_told_however_long_ago() {
+        let mut falls = Falls::default();
+        assert_eq!(falls.newest(), (0, (0, 0)));
+        for cwnd in 1..=13 {
+            falls.note(Some((1, cwnd, cwnd * cwnd)));
+            falls.note(Some((0, 99, 99)));
+        }
+        assert_eq!(falls.newest().1.0, (4..=13).sum::<u64>());
+        falls.note(Some((9, 900, 0)));
+        assert_eq!(falls.newest(), (10, (913, 169)));
     }
 
     proptest! {

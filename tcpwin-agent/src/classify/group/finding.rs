@@ -116,7 +116,7 @@ fn expected(members: &[Member<'_>], connections: &[usize]) -> Option<BytesPerSec
         next.max(member.flow.rate.0)
     };
     let mut then: f64 = connections.iter().map(|at| next(of(at))).sum();
-    let capacity = |at: &usize| of(at).flow.path.capacity(of(at).flow.direction);
+    let capacity = |at: &usize| of(at).flow.path.capacity(of(at).flow.direction, of(at).flow.rate);
     if let Some(path) = capacity(connections.first()?)
         && connections.iter().all(|at| capacity(at) == Some(path))
     {

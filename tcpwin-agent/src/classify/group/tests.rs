@@ -77,7 +77,7 @@ fn ten_flows_that_fill_the_interface_are_held_by_it_together() {
     let proof = &judged[0].1.proof;
     assert!(
         proof.starts_with(
-            "10 connections over eth0 send 940 Mbit/s together, 94 % of the interface's 1.00 Gbit/s"
+            "10 connections over eth0 send 940 Mbit/s together, 94 % of its 1.00 Gbit/s: the path is full"
         ),
         "{proof}"
     );
@@ -86,6 +86,9 @@ fn ten_flows_that_fill_the_interface_are_held_by_it_together() {
             .iter()
             .all(|(_, verdict)| verdict.limit == Limit::Bandwidth && verdict.confidence <= 0.9)
     );
+    // More than it can carry: the speed is not what it was said to be.
+    let beyond = flows(12, |cookie| cookie as u8, mbit(94.0), on_link(mbit(1000.0)));
+    assert!(joint(&beyond).is_empty());
     let roomy = flows(9, |cookie| cookie as u8, mbit(94.0), on_link(mbit(1000.0)));
     assert!(joint(&roomy).is_empty());
 }
@@ -109,7 +112,7 @@ fn what_the_user_says_of_a_prefix_is_shared_by_its_addresses() {
         judged[0]
             .1
             .proof
-            .contains("95 % of the path's configured 100 Mbit/s"),
+            .contains("95 % of the 100 Mbit/s that its path has as configured"),
         "{}",
         judged[0].1.proof
     );
@@ -158,19 +161,24 @@ fn only_windows_are_explained_by_the_sum() {
 }
 
 #[test]
-fn capacities_are_told_by_full_paths_alone() {
+fn a_prefix_is_full_only_by_two_of_its_addresses() {
     let mut some = flows(3, |cookie| cookie as u8, mbit(10.0), |_| {});
-    assert!(capacities(&some).is_empty());
+    let full = |flows: &[Flow]| {
+        let full = sums(flows).into_iter().filter(|sum| sum.is_full);
+        let mut full: Vec<_> = full.map(|sum| (sum.prefix, sum.rate)).collect();
+        full.sort_by_key(|(prefix, _)| *prefix);
+        full
+    };
+    assert_eq!(sums(&some).len(), 4);
+    assert!(full(&some).is_empty());
     some[0].limit = Limit::Bandwidth;
-    assert_eq!(capacities(&some), [((1, Prefix::host(address(0))), mbit(10.0))]);
-    // Two full addresses tell of the prefix, with all that goes there.
+    assert_eq!(full(&some), [(Prefix::host(address(0)), mbit(10.0))]);
     some[1].limit = Limit::Policer;
-    let mut told = capacities(&some);
-    told.sort_by_key(|(key, _)| *key);
-    assert_eq!(told[0], ((1, Prefix::around(address(0))), mbit(30.0)));
-    assert_eq!(told.len(), 3);
+    // With all that goes there.
+    assert_eq!(full(&some)[0], (Prefix::around(address(0)), mbit(30.0)));
+    assert_eq!(full(&some).len(), 3);
     some[1].direction = Direction::Receive;
-    assert_eq!(capacities(&some).len(), 1);
+    assert_eq!(full(&some).len(), 1);
 }
 
 fn members<'a>(flows: &'a [Flow], verdicts: &'a [Verdict]) -> Vec<Member<'a>> {
@@ -324,8 +332,8 @@ proptest! {
             prop_assert_eq!(verdict.limit, Limit::Bandwidth);
             prop_assert!(!verdict.proof.contains("NaN") && !verdict.proof.contains("inf"), "{}", verdict.proof);
         }
-        for (_, rate) in capacities(&flows) {
-            prop_assert!(rate.0.is_finite() && rate.0 >= 0.0);
+        for sum in sums(&flows) {
+            prop_assert!(sum.rate.0.is_finite() && sum.rate.0 >= 0.0);
         }
         let verdicts: Vec<Verdict> = flows.iter().map(|flow| verdict(flow.limit, Some(BytesPerSec(next)))).collect();
         let found = findings(&members(&flows, &verdicts));

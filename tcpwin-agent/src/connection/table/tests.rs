@@ -261,6 +261,25 @@ fn one_of_many(cookie: u64, second: u64, acked: u64) -> Observation {
 }
 
 #[test]
+fn an_idle_pause_ends_the_history() {
+    let mut table = table(10);
+    let mut events = Vec::new();
+    let mut kept = Vec::new();
+    for second in 1..=6 {
+        if second != 3 {
+            let at = second * SECOND;
+            table.apply(Update::Observed(windowed(at, second * 655_350)), &mut events);
+        }
+        table.tick(Instant(second * SECOND), &mut events);
+        let entry = table.active.values().next();
+        let has_two = |entry: &Box<Entry>| entry.history.rates::<2>(Direction::Send).is_some();
+        kept.push(entry.map(has_two));
+    }
+    let (one, two) = (Some(false), Some(true));
+    assert_eq!(kept, [one, two, None, one, two, two]);
+}
+
+#[test]
 fn flows_that_fill_their_path_together_are_held_by_it() {
     let configured = ("203.0.113.0/24".parse().ok(), BytesPerSec(4_000_000.0));
     let mut table = table(100).with_paths(Paths::new([configured]));

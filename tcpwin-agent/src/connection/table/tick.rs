@@ -11,7 +11,7 @@ use crate::connection::interval::Interval;
 use crate::connection::quiet::Quiet;
 use crate::connection::row;
 use crate::snapshot::TraceEvent;
-use crate::units::Instant;
+use crate::units::{Instant, Nanos};
 
 impl Table {
     /// Ends the interval of every connection that changed, and counts the time of those that did not.
@@ -19,14 +19,14 @@ impl Table {
         let span = now.since(if self.ticked.0 == 0 { now } else { self.ticked });
         self.find_owners(now);
         self.account.idled(self.quiet.len(), span);
-        self.judge_each();
+        self.judge_each(span);
         self.judge_together(now);
         self.settle_each(now, events);
         self.ticked = now;
         self.account.tick(span);
     }
 
-    fn judge_each(&mut self) {
+    fn judge_each(&mut self, tick: Nanos) {
         // Those that a change of the host's settings would reach.
         self.config.context.around.connections = u32::try_from(self.active.len()).ok();
         let mut active = std::mem::take(&mut self.active);
@@ -39,7 +39,9 @@ impl Table {
             let Some((interval, path)) = self.judge(entry) else {
                 continue;
             };
-            if entry.rate().0 > 0.0 {
+            // The rate of one that has just begun stands for a moment only, and is no part of a sum.
+            let is_part = interval.span.0 >= tick.0 / 2;
+            if is_part && entry.rate().0 > 0.0 {
                 let ends = entry.last.endpoints;
                 let lately = entry.history.rates(entry.verdict.direction);
                 let ends = (ends.local.ip(), ends.peer.ip());
@@ -63,13 +65,13 @@ impl Table {
             .paths
             .of(key.netns, ends.local.ip(), ends.peer.ip(), self.ticked);
         if interval.span.0 > 0 {
-            let direction = if entry.send >= entry.receive {
-                Direction::Send
+            let (direction, rate) = if entry.send >= entry.receive {
+                (Direction::Send, entry.send)
             } else {
-                Direction::Receive
+                (Direction::Receive, entry.receive)
             };
             let context = Context {
-                path: path.capacity(direction),
+                path: path.capacity(direction, rate),
                 ..entry.context(&self.config.context)
             };
             entry.verdict = Arc::new(classify(&interval, &context));
@@ -94,8 +96,11 @@ impl Table {
                 entry.verdict = Arc::new(verdict);
             }
         }
-        for ((netns, prefix), rate) in group::capacities(&self.flows) {
-            self.paths.note(netns, prefix, rate, self.ticked, now);
+        let any_full = self.flows.iter().any(Flow::fills_path);
+        if any_full || !self.paths.has_seen_none() {
+            for sum in group::sums(&self.flows) {
+                self.paths.note(sum, self.ticked, now);
+            }
         }
     }
 
