@@ -20,7 +20,9 @@ pub(in crate::classify) fn nothing(evidence: &Evidence<'_>) -> Option<Verdict> {
         .unwrap_or_default()
         .0
         .saturating_add(evidence.interval.received.unwrap_or_default().0);
-    if evidence.held() > 0.5 {
+    // What waits under Nagle's rule is held as well, however little it is.
+    let is_nagled = evidence.interval.nagle.is_some_and(|share| share > 0.25);
+    if evidence.held() > 0.5 || is_nagled {
         return None;
     }
     if moved == 0 {
