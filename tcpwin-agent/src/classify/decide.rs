@@ -22,7 +22,9 @@ pub fn classify(interval: &Interval, context: &Context) -> Verdict {
         return Verdict::unknown(Direction::Send, "seen once, no interval yet".to_owned());
     }
     let Some(evidence) = Evidence::new(interval, context) else {
-        let reason = "the source tells neither a time budget nor the kernel's chronos".to_owned();
+        let reason =
+            "the source tells neither a time budget nor enough of the kernel's chronos and what is unsent"
+                .to_owned();
         return Verdict::unknown(Direction::Send, reason);
     };
     if let Some(reason) = floor::inconsistent(interval) {

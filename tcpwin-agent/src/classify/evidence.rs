@@ -96,7 +96,8 @@ fn guess(interval: &Interval) -> Option<BudgetShares> {
         (Some(packets), Some(cwnd)) => packets >= cwnd,
         _ => false,
     };
-    let rest_state = if tcp.unsent.unwrap_or(0) == 0 {
+    // What is unsent tells the program's time from ours: without it the rest is anybody's.
+    let rest_state = if rest > 0.0 && tcp.unsent? == 0 {
         BUDGET_APP
     } else if !full && tcp.max_pacing_rate.is_some() {
         BUDGET_PACING

@@ -1,8 +1,8 @@
 //! The figures that advice is worked out from, taken from the evidence in one place.
 
-use crate::classify::Direction;
 use crate::classify::advice::Program;
 use crate::classify::evidence::Evidence;
+use crate::classify::{Direction, PathCapacity};
 use crate::host::{Sizes, Sysctl};
 use crate::observation::Origin;
 use crate::units::{Bytes, BytesPerSec, Micros, bits_text, bytes_text, rtt_text};
@@ -98,7 +98,7 @@ pub struct Ask {
     /// This end accepted the connection; where neither was seen, as the ports say.
     pub accepted: Option<bool>,
     /// What the path can carry, where it is known.
-    pub path: Option<BytesPerSec>,
+    pub path: Option<PathCapacity>,
     /// Whose it is, and how the host is set.
     pub around: Surroundings,
 }
@@ -148,7 +148,7 @@ impl Ask {
                 Origin::Connect => Some(false),
                 Origin::Seeded => by_ports(around.local_port, around.peer_port),
             },
-            path: evidence.context.path.map(|path| path.rate),
+            path: evidence.context.path,
             around,
         }
     }
@@ -169,7 +169,7 @@ impl Ask {
     pub fn target(&self) -> BytesPerSec {
         let now = self.now().0;
         match self.path {
-            Some(path) => BytesPerSec(finite(path.0).max(now)),
+            Some(path) => BytesPerSec(finite(path.rate.0).max(now)),
             None => BytesPerSec(now * GROWTH),
         }
     }
@@ -190,7 +190,7 @@ impl Ask {
         };
         let target = bits_text(self.target().bits());
         let told = match self.path {
-            Some(_) => format!("the path's {target}"),
+            Some(path) => format!("{target} ({})", path.formula()),
             None => format!("{target} (ten times now, since the path's capacity is not known)"),
         };
         format!("{told} × {} = {} in flight", rtt_text(rtt), bytes_text(need.0))
@@ -225,6 +225,14 @@ fn finite(rate: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::classify::PathOrigin;
+
+    fn configured(rate: f64) -> PathCapacity {
+        PathCapacity {
+            rate: BytesPerSec(rate),
+            origin: PathOrigin::Configured,
+        }
+    }
 
     #[test]
     fn the_target_is_the_path_or_ten_times_now() {
@@ -236,13 +244,15 @@ mod tests {
         assert_eq!(now.need(), Some(Bytes(655_220)));
         assert!(now.need_text().contains("ten times now"), "{}", now.need_text());
         let known = Ask {
-            path: Some(BytesPerSec(12.5e6)),
+            path: Some(configured(12.5e6)),
             ..now
         };
         // 100 Mbit/s over 181 ms.
         assert_eq!(known.need(), Some(Bytes(2_262_500)));
         assert!(
-            known.need_text().starts_with("the path's 100 Mbit/s"),
+            known
+                .need_text()
+                .starts_with("100 Mbit/s (the path's bandwidth as configured) × 181 ms"),
             "{}",
             known.need_text()
         );
@@ -252,7 +262,7 @@ mod tests {
     fn a_path_slower_than_now_does_not_lower_the_target() {
         let ask = Ask {
             rate: BytesPerSec(2e6),
-            path: Some(BytesPerSec(1e6)),
+            path: Some(configured(1e6)),
             ..Ask::default()
         };
         assert_eq!(ask.target(), BytesPerSec(2e6));

@@ -3,9 +3,16 @@
 use proptest::prelude::*;
 
 use super::{Ask, Program, Surroundings, of};
-use crate::classify::{Direction, Limit, Remedy, Side};
+use crate::classify::{Direction, Limit, PathCapacity, PathOrigin, Remedy, Side};
 use crate::host::Sizes;
 use crate::units::{Bytes, BytesPerSec, Micros};
+
+fn path(rate: f64) -> PathCapacity {
+    PathCapacity {
+        rate: BytesPerSec(rate),
+        origin: PathOrigin::Seen,
+    }
+}
 
 /// 65,535 B over 181 ms, on a path of 100 Mbit/s.
 fn far() -> Ask {
@@ -14,7 +21,7 @@ fn far() -> Ask {
         srtt: Some(Micros(181_000)),
         min_rtt: Some(Micros(181_000)),
         mss: 1448,
-        path: Some(BytesPerSec(12.5e6)),
+        path: Some(path(12.5e6)),
         ..Ask::default()
     }
 }
@@ -70,7 +77,7 @@ fn ten_gigabit_over_thirty_milliseconds() {
     let ask = Ask {
         rate: BytesPerSec(139.8e6),
         min_rtt: Some(Micros(30_000)),
-        path: Some(BytesPerSec(1.25e9)),
+        path: Some(path(1.25e9)),
         ..far()
     };
     assert_eq!(ask.need(), Some(Bytes(37_500_000)));
@@ -320,14 +327,14 @@ fn small_writes_name_their_price() {
 
 prop_compose! {
     fn ask()(
-        rate in any::<f64>(), path in any::<Option<f64>>(), rtts in any::<(Option<u32>, Option<u32>)>(), mss in any::<u32>(),
+        rate in any::<f64>(), capacity in any::<Option<f64>>(), rtts in any::<(Option<u32>, Option<u32>)>(), mss in any::<u32>(),
         cwnds in any::<(Option<u32>, Option<u32>)>(), windows in any::<(Option<u32>, Option<u32>)>(),
         buffers in any::<(Option<u32>, Option<u32>)>(), locked in any::<(Option<bool>, Option<bool>, Option<bool>)>(),
         scales in any::<(Option<u8>, Option<u8>)>(), pace in any::<Option<u64>>(), loss in any::<f64>(),
     )(
         bools in any::<(bool, bool, bool)>(), amounts in any::<(Option<u64>, Option<u64>)>(), accepted in any::<Option<bool>>(),
         ports in any::<(Option<u16>, Option<u16>)>(), maxima in any::<(Option<u64>, Option<u64>)>(), count in any::<Option<u32>>(),
-        rate in Just(rate), path in Just(path), rtts in Just(rtts), mss in Just(mss), cwnds in Just(cwnds), windows in Just(windows),
+        rate in Just(rate), capacity in Just(capacity), rtts in Just(rtts), mss in Just(mss), cwnds in Just(cwnds), windows in Just(windows),
         buffers in Just(buffers), locked in Just(locked), scales in Just(scales), pace in Just(pace), loss in Just(loss),
     ) -> Ask {
         let sizes = |max| Sizes { min: 4096, initial: 16_384, max };
@@ -337,7 +344,7 @@ prop_compose! {
             snd_wnd: windows.0, rcv_wnd: windows.1, sndbuf: buffers.0, sndbuf_locked: locked.0, rcvbuf: buffers.1,
             rcvbuf_locked: locked.1, snd_wscale: scales.0, rcv_wscale: scales.1, wscale_ok: locked.2, max_pacing_rate: pace, loss,
             is_bbr: bools.1, write: amounts.0.map(Bytes), burst: amounts.1.map(Bytes), nagle: bools.2, accepted,
-            path: path.map(BytesPerSec),
+            path: capacity.map(path),
             around: Surroundings {
                 local_port: ports.0, peer_port: ports.1, connections: count, tcp_wmem: maxima.0.map(sizes),
                 tcp_rmem: maxima.1.map(sizes), ..Surroundings::default()

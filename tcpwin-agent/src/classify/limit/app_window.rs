@@ -35,6 +35,10 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         return None;
     }
     let ceiling = ledger::window(Limit::AppWindow, window, round, "protocol window")?;
+    let ask = Ask {
+        burst: Some(window),
+        ..Ask::of(evidence)
+    };
     let known = advice::name_of_window(window.0).map_or_else(String::new, |name| format!(" ({name})"));
     let proof = format!(
         "The program had up to {}{known} on the way and went on each time its peer's word came ({:.0} B), with {} still unanswered: a \
@@ -51,7 +55,7 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         evidence.confidence(evidence.free()),
         Some(ceiling),
         proof,
-        advice::app_window(&Ask::of(evidence)),
+        advice::app_window(&ask),
     ))
 }
 

@@ -14,7 +14,9 @@ const LEAST_LOSS: f64 = 0.0003;
 pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
     let loss = evidence.loss_ratio();
     let rtt = evidence.srtt?;
-    if loss < LEAST_LOSS || evidence.is_queueing() {
+    // Where nothing gets through there is no rate to explain.
+    let is_dead = evidence.interval.acked.is_some_and(|acked| acked.0 == 0);
+    if loss < LEAST_LOSS || evidence.is_queueing() || is_dead {
         return None;
     }
     if evidence.losses() == Losses::Few {
