@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::classify::advice::Surroundings;
 use crate::classify::group::Flow;
 use crate::classify::{Context, Direction, Limit, Verdict};
 use crate::connection::account::Account;
@@ -14,7 +15,7 @@ use crate::connection::entry::{Entry, FindOwner, Ownership};
 use crate::connection::paths::Paths;
 use crate::connection::quiet::Quiet;
 use crate::connection::row;
-use crate::host::Nic;
+use crate::host::{Nic, Sysctl};
 use crate::observation::{Key, Observation, Origin};
 use crate::snapshot::{Summary, TraceEvent};
 use crate::source::Update;
@@ -23,13 +24,11 @@ use crate::units::Instant;
 mod show;
 mod tick;
 
-/// Bounds of the table, and what is known beside the connections.
+/// Bounds of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct TableConfig {
     /// Most connections kept; beyond it the longest idle ones go, and are counted.
     pub capacity: usize,
-    /// Facts of the host that verdicts need.
-    pub context: Context,
 }
 
 /// All connections that are open now.
@@ -43,6 +42,8 @@ pub struct Table {
     room: Vec<u8>,
     account: Account,
     paths: Paths,
+    /// What is known of each namespace's settings; those of namespaces in which nothing is busy are forgotten.
+    settings: HashMap<u32, Option<Context>>,
     /// Those that moved something in the last interval.
     flows: Vec<Flow>,
     evictions: u64,
@@ -66,6 +67,7 @@ impl Table {
             room: Vec::new(),
             account: Account::default(),
             paths: Paths::default(),
+            settings: HashMap::new(),
             flows: Vec::new(),
             evictions: 0,
             ticked: Instant(0),
@@ -95,6 +97,21 @@ impl Table {
     /// The interfaces of the agent's own namespace as they are now.
     pub fn set_links(&mut self, own: u32, nics: &[Nic]) {
         self.paths.set_links(own, nics);
+    }
+
+    /// Namespaces with a connection that was busy in the last interval.
+    pub fn busy_namespaces(&self) -> impl Iterator<Item = u32> {
+        self.settings.keys().copied()
+    }
+
+    /// The TCP settings of a namespace as they are now; `None` where they cannot be read.
+    pub fn set_settings(&mut self, netns: u32, sysctl: Option<&Sysctl>) {
+        let context = sysctl.map(|sysctl| Context {
+            tcp_wmem_max: sysctl.tcp_wmem.map(|sizes| sizes.max),
+            around: Surroundings::of_host(sysctl),
+            ..Context::default()
+        });
+        self.settings.insert(netns, context);
     }
 
     /// Whether anybody reads events; they are not made for nobody.

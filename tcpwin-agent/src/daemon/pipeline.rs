@@ -8,8 +8,6 @@ use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use crate::classify::Context;
-use crate::classify::advice::Surroundings;
 use crate::config::Config;
 use crate::connection::{FindOwner, Paths, Table, TableConfig};
 use crate::host::{Host, Nic};
@@ -18,6 +16,7 @@ use crate::snapshot::{Health, Snapshot, Summary, TraceEvent};
 use crate::source::{Source, SourceError, netns};
 use crate::units::{Instant, Nanos};
 
+use super::settings::Settings;
 use super::usage;
 
 /// How often single events are fetched between ticks.
@@ -42,6 +41,7 @@ pub struct Pipeline {
     last_tick: Option<Instant>,
     /// When the network interfaces were last looked at.
     links_read: Option<Instant>,
+    settings: Settings,
     tick: u64,
     tick_cpu_us: u64,
     overruns: u64,
@@ -77,11 +77,6 @@ impl Pipeline {
         let configured = config.path_bandwidth.iter();
         let table = Table::new(TableConfig {
             capacity: config.max_connections.count(),
-            context: Context {
-                tcp_wmem_max: host.sysctl.tcp_wmem.map(|sizes| sizes.max),
-                around: Surroundings::of_host(&host.sysctl),
-                ..Context::default()
-            },
         })
         .with_paths(Paths::new(configured.map(|said| (said.prefix, said.rate))));
         let (inlet, handle) = feed::channel(Snapshot {
@@ -98,6 +93,7 @@ impl Pipeline {
             about,
             last_tick: None,
             links_read: None,
+            settings: Settings::default(),
             tick: 0,
             tick_cpu_us: 0,
             overruns: 0,
@@ -179,6 +175,7 @@ impl Pipeline {
         self.polls.note(polled);
         self.read_links(now);
         self.table.tick(now, &mut self.events);
+        self.settings.follow(now, &mut self.table);
         self.tell_events();
 
         self.tick += 1;

@@ -65,15 +65,19 @@ fn rcvbuf(evidence: &Evidence<'_>) -> Option<Verdict> {
         .recent
         .as_ref()
         .is_some_and(|recent| recent.intervals >= STEADY && recent.receive_cv < 0.15);
-    if !locked && !unscaled && !steady {
+    let at_most = evidence.context.around.tcp_rmem.zip(tcp.rcvbuf);
+    let at_most = at_most.is_some_and(|(sizes, now)| u64::from(now) >= sizes.max);
+    if !locked && !unscaled && !at_most && !steady {
         return None;
     }
     let why = if locked {
         "set by SO_RCVBUF, so autotuning is off"
     } else if unscaled {
         "no window scaling was agreed on"
+    } else if at_most {
+        "at tcp_rmem[2]"
     } else {
-        "at its largest"
+        "which grows no more"
     };
     let proof = format!(
         "What comes in, {}, is our receive window of {} ({why}) ÷ {}, and the program reads all of it at once: the window holds the peer.",

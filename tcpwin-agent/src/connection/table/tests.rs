@@ -8,10 +8,7 @@ use crate::units::BytesPerSec;
 const SECOND: u64 = 1_000_000_000;
 
 fn table(capacity: usize) -> Table {
-    Table::new(TableConfig {
-        capacity,
-        context: Context::default(),
-    })
+    Table::new(TableConfig { capacity })
 }
 
 /// A connection that was opened at second 0 and has had `acked` bytes acknowledged, all the while held by the peer's window.

@@ -1,5 +1,6 @@
 //! The end of an interval: each connection is judged alone, then those that share a path together, then all is counted.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Table;
@@ -27,8 +28,7 @@ impl Table {
     }
 
     fn judge_each(&mut self, tick: Nanos) {
-        // Those that a change of the host's settings would reach.
-        self.config.context.around.connections = u32::try_from(self.active.len()).ok();
+        self.count_busy();
         let mut active = std::mem::take(&mut self.active);
         self.flows.clear();
         for (key, entry) in &mut active {
@@ -52,6 +52,24 @@ impl Table {
         self.active = active;
     }
 
+    /// Busy connections by namespace: those that a change of its settings would reach.
+    fn count_busy(&mut self) {
+        let mut busy: HashMap<u32, u32> = HashMap::new();
+        for (key, entry) in &self.active {
+            *busy.entry(key.netns).or_default() += u32::from(entry.touched);
+        }
+        self.settings.retain(|netns, _| busy.contains_key(netns));
+        for (netns, count) in busy {
+            if let Some(context) = self.settings.entry(netns).or_default() {
+                context.around.connections = Some(count);
+            }
+        }
+    }
+
+    fn settings_of(&self, netns: u32) -> Context {
+        self.settings.get(&netns).copied().flatten().unwrap_or_default()
+    }
+
     /// Ends the entry's interval and classifies it.
     pub(super) fn judge(&mut self, entry: &mut Entry) -> Option<(Interval, Path)> {
         let baseline = entry.baseline.take()?;
@@ -72,7 +90,7 @@ impl Table {
             };
             let context = Context {
                 path: path.capacity(direction, rate),
-                ..entry.context(&self.config.context)
+                ..entry.context(&self.settings_of(key.netns))
             };
             entry.verdict = Arc::new(classify(&interval, &context));
         }
