@@ -37,6 +37,9 @@ pub struct Scenario {
     /// Real programs instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub program: Option<ProgramSpec>,
+    /// Flows that begin before and share the path; nothing is said of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<FlowSpec>,
     /// What is true of it.
     pub expect: Expect,
     /// How tcpwin's advice is applied, to see whether its promise holds.
@@ -75,14 +78,12 @@ impl Scenario {
             what_if.check(self)?;
         }
         match (&self.flow, &self.program) {
-            (Some(flow), None) => {
-                if flow.count == 0 || flow.count > 1000 {
-                    bail!("flow.count = {} is not within 1–1,000", flow.count);
-                }
-                flow.pattern.check()?;
-            }
+            (Some(flow), None) => flow.check()?,
             (None, Some(program)) => program.check()?,
             _ => bail!("a scenario has either [flow] or [program]"),
+        }
+        for flow in &self.beside {
+            flow.check()?;
         }
         Ok(())
     }

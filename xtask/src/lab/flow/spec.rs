@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 
+use anyhow::{Result, bail};
 use serde::{Deserialize, Serialize};
 
 use super::pattern::Pattern;
@@ -53,6 +54,16 @@ impl FlowSpec {
             sender: SocketSpec::default(),
             receiver: SocketSpec::default(),
         }
+    }
+}
+
+impl FlowSpec {
+    /// Refuses what has no meaning in a scenario.
+    pub fn check(&self) -> Result<()> {
+        if !(1..=1000).contains(&self.count) {
+            bail!("flow.count = {} is not within 1–1,000", self.count);
+        }
+        self.pattern.check()
     }
 }
 
