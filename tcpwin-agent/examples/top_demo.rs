@@ -8,7 +8,7 @@ use std::sync::Arc;
 use tcpwin_agent::classify::{Direction, Limit, Remedy, Side};
 use tcpwin_agent::observation::{Origin, Retransmits, TcpState};
 use tcpwin_agent::snapshot::{
-    Budget, Connection, Feed, FeedError, Health, Next, Process, Snapshot, Summary, TcpFields,
+    Budget, Ceiling, Connection, Feed, FeedError, Health, Process, Snapshot, Summary, TcpFields,
 };
 use tcpwin_agent::top::{Options, run};
 use tcpwin_agent::units::{bits_text, bytes_text};
@@ -95,6 +95,7 @@ impl Feed for Synthetic {
             tick: self.tick,
             health,
             summary,
+            findings: Vec::new(),
             connections,
         }))
     }
@@ -207,28 +208,34 @@ fn connection(n: u64, tick: u64) -> Connection {
         limit,
         side: if held { Side::PeerKernel } else { Side::Nobody },
         confidence: 0.97,
+        prevailing: None,
         rate_bps: rate,
         send_bps: rate,
         receive_bps: rate / 50.0,
         ceiling_bps: held.then_some(ceiling),
         ceiling_formula: held.then_some(formula.clone()),
-        next: held.then(|| Next {
+        next: held.then(|| Ceiling {
             limit: Limit::Bandwidth,
             rate_bps: ceiling * 6.9,
             formula: "best delivery rate to this peer".into(),
         }),
+        gain: held.then_some(6.9),
+        nothing_to_gain: false,
+        ledger: Vec::new(),
+        inconsistent: None,
         budget: Some(budget),
+        causes: Vec::new(),
         proof: format!(
             "demo: {} of {} allowed by {formula}",
             bits_text(rate),
             bits_text(ceiling)
         ),
         remedies: if held {
-            vec![Remedy {
-                side: Side::PeerKernel,
-                change: "sysctl -w net.ipv4.tcp_window_scaling=1".into(),
-                why: format!("a window of {} needs a scale of 7", bytes_text(452_000)),
-            }]
+            vec![Remedy::new(
+                Side::PeerKernel,
+                "sysctl -w net.ipv4.tcp_window_scaling=1",
+                format!("a window of {} needs a scale of 7", bytes_text(452_000)),
+            )]
         } else {
             Vec::new()
         },

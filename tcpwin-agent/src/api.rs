@@ -8,6 +8,7 @@
 //! | `/healthz` | source, hooks and losses as JSON |
 //! | `/api/v1/connections` | connections with their verdicts: `bound`, `limit`, `process`, `peer`, `netns`, `sort`, `count` |
 //! | `/api/v1/connections/{id}` | one of them |
+//! | `/api/v1/findings` | what is worth telling of many connections at once, what gives most first |
 //! | `/api/v1/snapshot` | everything, for `top` |
 //! | `/api/v1/events` | what happens, as server-sent events |
 //!
@@ -65,6 +66,7 @@ pub fn routes(handle: Handle, exporter: Exporter, telemetry_path: &str) -> Route
     let of_connections = Router::new()
         .route("/api/v1/connections", get(connections::list))
         .route("/api/v1/connections/{id}", get(connections::one))
+        .route("/api/v1/findings", get(connections::findings))
         .route("/api/v1/snapshot", get(connections::snapshot))
         .route("/api/v1/events", get(events::stream))
         .route_layer(middleware::from_fn(access::this_host_only));

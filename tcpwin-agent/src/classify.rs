@@ -1,14 +1,19 @@
 //! Interval → Verdict. Pure: no clock, no I/O, no async; total on any counters.
 
+pub mod advice;
 mod decide;
 mod evidence;
+pub mod floor;
+pub mod group;
 mod ledger;
 mod limit;
+mod path;
 
 use serde::{Deserialize, Serialize};
 
 pub use decide::classify;
 pub use evidence::Context;
+pub use path::{Link, Path, PathCapacity, PathOrigin};
 
 use crate::units::BytesPerSec;
 
@@ -48,18 +53,32 @@ pub enum Limit {
     CwndStartup,
     /// A clamp on cwnd.
     CwndClamp,
+    /// A window of the protocol above TCP: HTTP/2, SSH, a fixed number of requests under way.
+    AppWindow,
+    /// Receiving: the window we offer holds the peer, since our receive buffer is small.
+    Rcvbuf,
+    /// Receiving: the window we offer holds the peer, since our program reads slowly.
+    Reader,
     /// The path's bandwidth.
     Bandwidth,
+    /// A token bucket on the path, which drops what exceeds its rate.
+    Policer,
     /// SO_MAX_PACING_RATE.
     Pacing,
     /// Random loss.
     Loss,
+    /// Small segments pass, full-size ones never.
+    MtuBlackhole,
     /// Nothing acknowledged, the timer backs off.
     Stalled,
     /// One answer per round trip.
     Turns,
+    /// Writes smaller than a segment: Nagle waits for a delayed ACK, or each write costs a system call.
+    SmallWrites,
     /// The program offers less than any window would carry.
     App,
+    /// This host below TCP: its queues, its driver, one core in softirq.
+    Host,
     /// Idle or healthy.
     None,
     /// Not told.
@@ -68,19 +87,26 @@ pub enum Limit {
 
 impl Limit {
     /// All, in the order of design.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 21] = [
         Self::Sndbuf,
         Self::Rwnd,
         Self::RwndScale,
         Self::RwndReader,
         Self::CwndStartup,
         Self::CwndClamp,
+        Self::AppWindow,
+        Self::Rcvbuf,
+        Self::Reader,
         Self::Bandwidth,
+        Self::Policer,
         Self::Pacing,
         Self::Loss,
+        Self::MtuBlackhole,
         Self::Stalled,
         Self::Turns,
+        Self::SmallWrites,
         Self::App,
+        Self::Host,
         Self::None,
         Self::Unknown,
     ];
@@ -94,10 +120,14 @@ impl Limit {
             | Self::RwndScale
             | Self::RwndReader
             | Self::CwndStartup
-            | Self::CwndClamp => Bound::Window,
-            Self::Bandwidth | Self::Pacing => Bound::Bandwidth,
-            Self::Loss | Self::Stalled => Bound::Loss,
-            Self::Turns | Self::App => Bound::App,
+            | Self::CwndClamp
+            | Self::AppWindow
+            | Self::Rcvbuf
+            | Self::Reader => Bound::Window,
+            Self::Bandwidth | Self::Policer | Self::Pacing => Bound::Bandwidth,
+            Self::Loss | Self::MtuBlackhole | Self::Stalled => Bound::Loss,
+            Self::Turns | Self::SmallWrites | Self::App => Bound::App,
+            Self::Host => Bound::Host,
             Self::None => Bound::None,
             Self::Unknown => Bound::Unknown,
         }
@@ -113,12 +143,19 @@ impl Limit {
             Self::RwndReader => "rwnd_reader",
             Self::CwndStartup => "cwnd_startup",
             Self::CwndClamp => "cwnd_clamp",
+            Self::AppWindow => "app_window",
+            Self::Rcvbuf => "rcvbuf",
+            Self::Reader => "reader",
             Self::Bandwidth => "bandwidth",
+            Self::Policer => "policer",
             Self::Pacing => "pacing",
             Self::Loss => "loss",
+            Self::MtuBlackhole => "mtu_blackhole",
             Self::Stalled => "stalled",
             Self::Turns => "turns",
+            Self::SmallWrites => "small_writes",
             Self::App => "app",
+            Self::Host => "host",
             Self::None => "none",
             Self::Unknown => "unknown",
         }
@@ -201,6 +238,51 @@ pub struct Remedy {
     pub change: String,
     /// Why, with the numbers.
     pub why: String,
+    /// Live connections keep what they have: it is fixed when a connection opens (window scale, SYN options, congestion control).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub new_connections: bool,
+    /// Memory it may cost at this number of connections, bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+    /// What it will not do, where people expect it to.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub caveat: Option<String>,
+}
+
+impl Remedy {
+    /// A change and its reason.
+    #[must_use]
+    pub fn new(side: Side, change: impl Into<String>, why: impl Into<String>) -> Self {
+        Self {
+            side,
+            change: change.into(),
+            why: why.into(),
+            new_connections: false,
+            memory_bytes: None,
+            caveat: None,
+        }
+    }
+
+    /// Only new connections get it.
+    #[must_use]
+    pub const fn for_new_connections(mut self) -> Self {
+        self.new_connections = true;
+        self
+    }
+
+    /// With what it may cost in memory.
+    #[must_use]
+    pub const fn costing(mut self, bytes: u64) -> Self {
+        self.memory_bytes = Some(bytes);
+        self
+    }
+
+    /// With what it will not do.
+    #[must_use]
+    pub fn but(mut self, caveat: impl Into<String>) -> Self {
+        self.caveat = Some(caveat.into());
+        self
+    }
 }
 
 /// What limits a connection in an interval.
@@ -218,6 +300,10 @@ pub struct Verdict {
     pub ceiling: Option<Ceiling>,
     /// The next limit and the rate expected once this one is lifted.
     pub next: Option<Ceiling>,
+    /// Every ceiling that is known, the lowest first; the binding one is among them.
+    pub ledger: Vec<Ceiling>,
+    /// What the arithmetic forbids in these figures; then nothing is explained by them.
+    pub inconsistent: Option<String>,
     /// One sentence with the numbers in it.
     pub proof: String,
     /// What to change.
@@ -235,6 +321,8 @@ impl Verdict {
             confidence: 1.0,
             ceiling: None,
             next: None,
+            ledger: Vec::new(),
+            inconsistent: None,
             proof,
             remedies: Vec::new(),
         }

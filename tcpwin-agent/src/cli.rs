@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 
 use crate::config::{
-    Capacity, ListenAddress, LogFormat, LogLevel, Overrides, SourceChoice, TelemetryPath, Tick,
+    Capacity, ListenAddress, LogFormat, LogLevel, Overrides, PathBandwidth, SourceChoice, TelemetryPath, Tick,
 };
 use crate::top::{self, ColourMode, Filter, Sort};
 
@@ -73,6 +73,9 @@ pub struct WatchArgs {
     /// Most connections watched at once; more are counted as lost [default: 131072]
     #[arg(long, value_name = "COUNT")]
     max_connections: Option<Capacity>,
+    /// What paths can carry, such as 1Gbit, or those to a prefix: 203.0.113.0/24=1Gbit; may be given several times
+    #[arg(long, value_name = "[PREFIX=]BANDWIDTH")]
+    path_bandwidth: Vec<PathBandwidth>,
     /// TOML file with the same settings; flags win over it
     #[arg(long = "config.file", value_name = "FILE")]
     pub config_file: Option<PathBuf>,
@@ -109,7 +112,7 @@ pub struct ConnectArgs {
     #[arg(
         long,
         value_name = "URL",
-        conflicts_with_all = ["source", "interval", "max_connections", "config_file", "no_connect"]
+        conflicts_with_all = ["source", "interval", "max_connections", "path_bandwidth", "config_file", "no_connect"]
     )]
     pub connect: Option<String>,
     /// Do not look for a running agent
@@ -221,6 +224,7 @@ impl WatchArgs {
             source: self.source,
             interval: self.interval,
             max_connections: self.max_connections,
+            path_bandwidth: self.path_bandwidth.clone(),
             ..Overrides::default()
         }
     }
@@ -230,6 +234,7 @@ impl WatchArgs {
         self.source.is_some()
             || self.interval.is_some()
             || self.max_connections.is_some()
+            || !self.path_bandwidth.is_empty()
             || self.config_file.is_some()
     }
 }
@@ -286,7 +291,7 @@ mod tests {
 
     #[test]
     fn flags_are_those_of_prometheus_people() {
-        let line = "tcpwin agent --source sock_diag --interval 250ms --web.listen-address :0 \
+        let line = "tcpwin agent --source sock_diag --interval 250ms --path-bandwidth 1Gbit --path-bandwidth 192.0.2.0/24=5Mbit --web.listen-address :0 \
                     --web.listen-address [::1]:0 --web.telemetry-path /m --log.level debug --log.format json";
         let cli = Cli::try_parse_from(line.split_whitespace()).unwrap();
         let Command::Agent(arguments) = cli.command else {
@@ -295,6 +300,7 @@ mod tests {
         let flags = arguments.overrides();
         assert_eq!(flags.source, Some(SourceChoice::SockDiag));
         assert_eq!(flags.listen_address.len(), 2);
+        assert_eq!(flags.path_bandwidth.len(), 2);
         assert_eq!(flags.log_format, Some(LogFormat::Json));
     }
 

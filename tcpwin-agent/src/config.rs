@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+mod path_bandwidth;
 mod setting;
 
+pub use path_bandwidth::{PathBandwidth, PathBandwidths};
 pub use setting::{
     Capacity, Invalid, ListenAddress, LogFormat, LogLevel, SourceChoice, TelemetryPath, Tick, duration,
 };
@@ -21,6 +23,8 @@ pub struct Config {
     pub interval: Tick,
     /// Most connections watched at once.
     pub max_connections: Capacity,
+    /// What paths can carry, where the user says so.
+    pub path_bandwidth: Vec<PathBandwidth>,
     /// The HTTP side.
     pub web: Web,
     /// The log.
@@ -52,6 +56,7 @@ pub struct File {
     source: Option<SourceChoice>,
     interval: Option<Tick>,
     max_connections: Option<Capacity>,
+    path_bandwidth: Option<PathBandwidths>,
     web: FileWeb,
     log: FileLog,
 }
@@ -77,6 +82,7 @@ pub struct Overrides {
     pub source: Option<SourceChoice>,
     pub interval: Option<Tick>,
     pub max_connections: Option<Capacity>,
+    pub path_bandwidth: Vec<PathBandwidth>,
     pub listen_address: Vec<ListenAddress>,
     pub telemetry_path: Option<TelemetryPath>,
     pub log_level: Option<LogLevel>,
@@ -140,11 +146,16 @@ impl Config {
             .filter(|given| !given.is_empty())
             .or(file.web.listen_address)
             .unwrap_or_else(|| vec![ListenAddress::default()]);
+        let path_bandwidth = Some(flags.path_bandwidth)
+            .filter(|given| !given.is_empty())
+            .or(file.path_bandwidth.map(|several| several.0))
+            .unwrap_or_default();
         let telemetry_path = flags.telemetry_path.or(file.web.telemetry_path);
         Self {
             source: flags.source.or(file.source).unwrap_or_default(),
             interval: flags.interval.or(file.interval).unwrap_or_default(),
             max_connections: flags.max_connections.or(file.max_connections).unwrap_or_default(),
+            path_bandwidth,
             web: Web {
                 listen_address,
                 telemetry_path: telemetry_path.unwrap_or_default(),
@@ -162,6 +173,7 @@ impl Config {
         let differing = [
             ("source", self.source != running.source),
             ("max-connections", self.max_connections != running.max_connections),
+            ("path-bandwidth", self.path_bandwidth != running.path_bandwidth),
             (
                 "web.listen-address",
                 self.web.listen_address != running.web.listen_address,
@@ -238,8 +250,7 @@ mod tests {
 
     #[test]
     fn flags_win_over_the_file_and_the_file_over_defaults() {
-        let text =
-            "interval = \"5s\"\nsource = \"ebpf\"\n[web]\nlisten-address = [\":9999\", \"localhost:0\"]\n";
+        let text = "interval = \"5s\"\nsource = \"ebpf\"\npath-bandwidth = \"1Gbit\"\n[web]\nlisten-address = [\":9999\", \"localhost:0\"]\n";
         let file = File::parse(Path::new("tcpwin.toml"), text).unwrap();
         let flags = Overrides {
             interval: Some("250ms".parse().unwrap()),
@@ -248,6 +259,7 @@ mod tests {
         let config = Config::merge(file, flags);
         assert_eq!(config.interval, "250ms".parse().unwrap());
         assert_eq!(config.source, SourceChoice::Ebpf);
+        assert_eq!(config.path_bandwidth, ["1Gbit".parse().unwrap()]);
         assert_eq!(config.web.listen_address[0].to_string(), "[::]:9999");
         assert_eq!(config.web.listen_address[1].to_string(), "127.0.0.1:0");
         assert_eq!(config.log.level, LogLevel::Info);
@@ -264,6 +276,8 @@ mod tests {
             "source = \"bpf\"\n",
             "max-connections = 3\n",
             "max-connections = \"many\"\n",
+            "path-bandwidth = \"fast\"\n",
+            "path-bandwidth = [\"1Gbit\", \"10.0.0.0/40=1Gbit\"]\n",
             "[web]\nlisten-address = [\n  \"127.0.0.1:1\",\n  \"nowhere\",\n]\n",
             "[web]\ntelemetry-path = \"metrics\"\n",
             "[web]\ntelemetry-path = \"/api/v1/metrics\"\n",

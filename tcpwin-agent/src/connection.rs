@@ -1,12 +1,18 @@
 //! The fold of observations: the bounded table of connections, their intervals and owners.
 
+mod account;
+mod causes;
 mod delta;
 mod entry;
 pub mod interval;
 pub mod owner;
+mod paths;
+mod prevailing;
 mod quiet;
+mod recent;
 mod row;
 mod table;
 
 pub use entry::{FindOwner, Ownership};
+pub use paths::Paths;
 pub use table::{Table, TableConfig};

@@ -21,6 +21,7 @@ mod open;
 mod pipeline;
 #[cfg(test)]
 mod scripted;
+mod settings;
 mod signals;
 mod usage;
 

@@ -2,8 +2,11 @@
 
 use std::path::Path;
 
+pub use self::nic::Nic;
 pub use self::sysctl::{Sizes, Sysctl};
 
+mod interface;
+mod nic;
 mod sysctl;
 
 /// The host, as it was when asked.

@@ -8,6 +8,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Instant;
 
+mod prefix;
+
+pub use prefix::{NoPrefix, Prefix};
+
 /// The identity of a socket: stable from its birth to its end, equal in every source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Key {
@@ -129,6 +133,18 @@ pub struct CallCounts {
     pub turns_in_flight: u32,
     /// Sends that ended a time in which the writer was blocked.
     pub unblocks: u32,
+    /// Sends after a pause: none in the eighth of a round trip before.
+    pub pauses: u32,
+    /// Of those, the ones that inbound data prompted.
+    pub pauses_prompted: u32,
+    /// Bursts that ended: inbound data prompted the next one.
+    pub bursts: u32,
+    /// Sum over those of the most bytes unacknowledged after a send.
+    pub burst_peak_sum: u64,
+    /// Sum of the squares of the same, in units of 64 B.
+    pub burst_peak_sq: u64,
+    /// Sum over prompted sends of the bytes still unacknowledged when they came.
+    pub turn_flight_sum: u64,
 }
 
 /// Retransmitted segments by kind.
@@ -159,8 +175,18 @@ pub struct Totals {
     pub segments_in: Option<u64>,
     /// Entries into recovery or loss.
     pub cwnd_falls: Option<u32>,
+    /// Those after the first few, which slow start's overshoot may have cost; the sum over them of cwnd as it was, segments, and the sum of its squares.
+    pub fall_cwnd: Option<(u32, u64, u64)>,
     /// Time with data unsent and the peer's window below one segment, ns.
     pub zero_window_ns: Option<u64>,
+    /// Time in which less than a segment waited for an ACK (Nagle), ns.
+    pub nagle_ns: Option<u64>,
+    /// Time in which the small-queue limit held the socket: its data waited in the host below TCP, ns.
+    pub throttled_ns: Option<u64>,
+    /// Inbound segments with data, and the sum over them of the bytes that the program had not read when they came.
+    pub unread: Option<(u32, u64)>,
+    /// Most bytes that one ACK acknowledged.
+    pub ack_max: Option<u32>,
     /// Kernel's own chronos, µs: busy, rwnd-limited, sndbuf-limited (`tcpi_busy_time` …).
     pub chrono_us: Option<[u64; 3]>,
 }
@@ -208,6 +234,12 @@ pub struct Tcp {
     pub unsent: Option<u32>,
     /// Received but not read by the program, bytes.
     pub unread: Option<u32>,
+    /// Round-trip time as the receiving side estimates it, µs (`rcv_rtt_est`).
+    pub rcv_rtt_us: Option<u32>,
+    /// Bytes in the queues below TCP, memory of their records included (`sk_wmem_alloc`).
+    pub wmem_alloc: Option<u32>,
+    /// If Nagle's rule is in force: neither TCP_NODELAY nor TCP_CORK is set.
+    pub nagle: Option<bool>,
     /// In flight, bytes: (unacked − sacked − lost + retrans) × mss, never more than what is outstanding.
     pub in_flight: Option<u32>,
     /// Sent but not acknowledged, segments (`packets_out`).

@@ -11,7 +11,12 @@ use serde::{Deserialize, Serialize};
 use crate::classify::{Bound, Direction, Limit, Remedy, Side};
 use crate::observation::{FastOpen, HookState, Origin, RetransmitKind, Retransmits, TcpState};
 
+mod cause;
 pub mod feed;
+mod finding;
+
+pub use cause::{Cause, cost};
+pub use finding::Finding;
 
 /// The process that holds a socket.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,15 +27,26 @@ pub struct Process {
     pub name: String,
 }
 
-/// The limit that would bind next.
+/// A rate that a limit allows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Next {
+pub struct Ceiling {
     /// Which.
     pub limit: Limit,
-    /// The rate expected once the binding limit is lifted.
+    /// How much.
     pub rate_bps: f64,
     /// Its arithmetic.
     pub formula: String,
+}
+
+/// What has held for a while, for screens: a lone interval of another cause does not change it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Prevailing {
+    /// Class.
+    pub bound: Bound,
+    /// Cause.
+    pub limit: Limit,
+    /// Since it does, µs.
+    pub since_us: u64,
 }
 
 /// Shares of the last interval by state; they sum to 1.
@@ -159,6 +175,9 @@ pub struct Connection {
     pub side: Side,
     /// 0 to 1.
     pub confidence: f64,
+    /// What has held for a while; `limit` is of the last interval alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prevailing: Option<Prevailing>,
     /// Observed rate in `direction` over the last interval.
     pub rate_bps: f64,
     /// Observed rate of acknowledged bytes.
@@ -171,12 +190,27 @@ pub struct Connection {
     /// Its arithmetic, `65535 B ÷ 181 ms`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ceiling_formula: Option<String>,
-    /// The next limit.
+    /// The next limit, and the rate expected once the binding one is lifted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub next: Option<Next>,
+    pub next: Option<Ceiling>,
+    /// That rate over the observed one, where it is worth the while.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub gain: Option<f64>,
+    /// The next limit is as low as the observed rate: lifting the binding one gives nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub nothing_to_gain: bool,
+    /// Every ceiling that is known, the lowest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ledger: Vec<Ceiling>,
+    /// What the arithmetic forbids in these figures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inconsistent: Option<String>,
     /// Where the interval's time went; absent from sources that cannot tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<Budget>,
+    /// What its life was spent on so far, the longest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub causes: Vec<Cause>,
     /// One sentence with the numbers.
     pub proof: String,
     /// What to change.
@@ -235,6 +269,9 @@ pub struct Summary {
     pub seconds: BTreeMap<Limit, f64>,
     /// Bytes moved (both ways), by cause.
     pub bytes: BTreeMap<Limit, u64>,
+    /// Bytes that lifting the cause would have moved beside these, where the next limit was known.
+    #[serde(default)]
+    pub bytes_not_moved: BTreeMap<Limit, u64>,
     /// Connections seen opening.
     pub opened: u64,
     /// Of those, opened by this host.
@@ -274,6 +311,9 @@ pub struct Snapshot {
     pub health: Health,
     /// Over all connections.
     pub summary: Summary,
+    /// What is worth telling of many at once, what gives most first; empty when nobody asked for the connections.
+    #[serde(default)]
+    pub findings: Vec<Finding>,
     /// Every connection; empty when nobody asked for them (see [`crate::daemon`]).
     pub connections: Vec<Arc<Connection>>,
 }
@@ -297,6 +337,9 @@ pub enum TraceEvent {
     Close {
         ts_ns: u64,
         duration_us: u64,
+        /// Which cause cost how many seconds, and how many bytes that would have moved; absent where none did.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        cost: Option<String>,
         connection: Box<Connection>,
     },
     Retransmit {

@@ -4,7 +4,6 @@
 use std::collections::HashMap;
 use std::thread;
 
-use tcpwin_agent::classify::Context;
 use tcpwin_agent::connection::{Table, TableConfig};
 use tcpwin_agent::observation::{BudgetTotals, Key, Observation};
 use tcpwin_agent::source::ebpf::{EbpfSource, LoadOptions};
@@ -72,10 +71,7 @@ fn the_budget_accounts_for_every_moment() {
     let options = LoadOptions { slots: 16_384 };
     let mut source = EbpfSource::open(&options).expect("the probes attach");
     let netns = namespaces::own().expect("/proc");
-    let mut table = Table::new(TableConfig {
-        capacity: 16_384,
-        context: Context::default(),
-    });
+    let mut table = Table::new(TableConfig { capacity: 16_384 });
     let mut ends = HashMap::new();
     let mut shares = 0;
     thread::scope(|scope| {

@@ -1,7 +1,7 @@
 //! Laws of the classifier, on arbitrary counters.
 
 use proptest::prelude::*;
-use tcpwin_agent::classify::{Context, Limit, classify};
+use tcpwin_agent::classify::{Context, Limit, PathCapacity, PathOrigin, classify};
 use tcpwin_agent::connection::interval::{BudgetShares, Interval};
 use tcpwin_agent::observation::{CallCounts, Origin, Tcp, TcpState};
 use tcpwin_agent::units::{Bytes, BytesPerSec, Nanos};
@@ -44,12 +44,12 @@ prop_compose! {
             BudgetShares { share: parts.map(|part| f64::from(part) / sum), flight: flights.map(|flight| flight.map(f64::from)) }
         });
         Interval {
-            span: Nanos(span), age: Nanos(age), origin: Origin::Accept,
+            origin: Origin::Accept,
             state: TcpState::from_kernel(state).expect("all states"),
             acked: acked.map(Bytes), received: received.map(Bytes), budget,
             calls: Some(CallCounts { turns, resumes, ..CallCounts::default() }),
-            retransmits, retransmits_by_kind: None, delivered: None, segments_in: None, cwnd_falls: None, zero_window, chrono,
-            life_retransmits: retransmits, life_delivered, tcp,
+            retransmits, zero_window, chrono, life_retransmits: retransmits, life_delivered, tcp,
+            ..Interval::unknown(Nanos(span), Nanos(age))
         }
     }
 }
@@ -57,7 +57,8 @@ prop_compose! {
 proptest! {
     #[test]
     fn any_counters_give_a_sound_verdict(interval in interval(), wmem in any::<Option<u64>>(), path in prop::option::of(0.0..1e12f64)) {
-        let context = Context { tcp_wmem_max: wmem, path: path.map(BytesPerSec) };
+        let path = path.map(|rate| PathCapacity { rate: BytesPerSec(rate), origin: PathOrigin::Seen });
+        let context = Context { tcp_wmem_max: wmem, path, ..Context::default() };
         let verdict = classify(&interval, &context);
         prop_assert!((0.0..=1.0).contains(&verdict.confidence), "confidence {}", verdict.confidence);
         for ceiling in verdict.ceiling.iter().chain(&verdict.next) {
@@ -85,10 +86,9 @@ proptest! {
             let mut budget = BudgetShares { share: [0.0; 6], flight: [None; 6] };
             budget.share[tcpwin_common::BUDGET_RWND] = 1.0;
             let interval = Interval {
-                span: Nanos(1_000_000_000), age: Nanos(10_000_000_000), origin: Origin::Connect, state: TcpState::Established,
-                acked: Some(Bytes(rate as u64)), received: Some(Bytes(0)), budget: Some(budget), calls: None, retransmits: Some(0),
-                retransmits_by_kind: None, delivered: None, segments_in: None, cwnd_falls: None, zero_window: Some(0.0), chrono: None,
-                life_retransmits: Some(0), life_delivered: Some(1000), tcp,
+                acked: Some(Bytes(rate as u64)), received: Some(Bytes(0)), budget: Some(budget), retransmits: Some(0),
+                zero_window: Some(0.0), life_retransmits: Some(0), life_delivered: Some(1000), tcp,
+                ..Interval::unknown(Nanos(1_000_000_000), Nanos(10_000_000_000))
             };
             let verdict = classify(&interval, &Context::default());
             assert_eq!(verdict.limit, Limit::Rwnd, "{}", verdict.proof);

@@ -38,7 +38,7 @@ const ROOMS: &[(&str, &[&str])] = &[
         &["classify", "exporter", "observation", "snapshot", "units"],
     ),
     // Arguments, wiring, and what only they use.
-    ("config", &["kernel", "units"]),
+    ("config", &["kernel", "observation", "units"]),
     ("logging", &["config"]),
     ("cli", ALL),
     ("daemon", ALL),

@@ -96,8 +96,6 @@ impl Figures {
         let share = [idle, app, sndbuf, rwnd, cwnd, pacing];
         let tcp = self.tcp;
         Interval {
-            span: Nanos(self.span_us * 1000),
-            age: Nanos(self.age_us * 1000),
             origin: Origin::Connect,
             state: self.state,
             acked: Some(Bytes(self.acked)),
@@ -113,12 +111,7 @@ impl Figures {
                 ..CallCounts::default()
             }),
             retransmits: Some(self.retransmits),
-            retransmits_by_kind: None,
-            delivered: None,
-            segments_in: None,
-            cwnd_falls: None,
             zero_window: Some(self.zero_window),
-            chrono: None,
             life_retransmits: Some(self.life_retransmits),
             life_delivered: Some(self.life_delivered),
             tcp: Tcp {
@@ -146,6 +139,7 @@ impl Figures {
                 paced: tcp.paced,
                 ..Tcp::default()
             },
+            ..Interval::unknown(Nanos(self.span_us * 1000), Nanos(self.age_us * 1000))
         }
     }
 }

@@ -75,6 +75,8 @@ offsets! {
     sk_sndbuf = "sock"."sk_sndbuf";
     sk_rcvbuf = "sock"."sk_rcvbuf";
     sk_wmem_queued = "sock"."sk_wmem_queued";
+    sk_wmem_alloc = "sock"."sk_wmem_alloc.refs.counter" if optional;
+    sk_tsq_flags = "sock"."sk_tsq_flags" if optional;
     sk_userlocks = "sock"."sk_userlocks";
     sk_pacing_rate = "sock"."sk_pacing_rate";
     sk_max_pacing_rate = "sock"."sk_max_pacing_rate";
@@ -108,6 +110,7 @@ offsets! {
     srtt_us = "tcp_sock"."srtt_us";
     mdev_us = "tcp_sock"."mdev_us";
     rtt_min = "tcp_sock"."rtt_min";
+    rcv_rtt_us = "tcp_sock"."rcv_rtt_est.rtt_us" if optional;
     bytes_acked = "tcp_sock"."bytes_acked";
     bytes_received = "tcp_sock"."bytes_received";
     total_retrans = "tcp_sock"."total_retrans";

@@ -75,6 +75,22 @@ pub struct Counters {
     pub segments_in: u64,
     /// Nanoseconds with data unsent and a peer's window below one segment.
     pub zero_window_ns: u64,
+    /// Nanoseconds in which less than a segment waited for an ACK (Nagle, RFC 9293 section 3.7.4).
+    pub nagle_ns: u64,
+    /// Nanoseconds in which data waited below TCP: the small-queue limit held the socket (`TSQ_THROTTLED`).
+    pub throttled_ns: u64,
+    /// Sum over bursts of the most bytes unacknowledged after a send. A burst ends where inbound data prompts the next one.
+    pub burst_peak_sum: u64,
+    /// Sum of the squares of the same, in units of 64 B.
+    pub burst_peak_sq: u64,
+    /// Sum over prompted sends of the bytes still unacknowledged when they came.
+    pub turn_flight_sum: u64,
+    /// Sum over [`Self::falls_counted`] of cwnd as it was, segments.
+    pub fall_cwnd_sum: u64,
+    /// Sum of the squares of the same.
+    pub fall_cwnd_sq: u64,
+    /// Sum over inbound segments with data of the bytes that the program had not read when they came.
+    pub unread_sum: u64,
     /// Send calls refused for want of buffer space (EAGAIN).
     pub send_refused: u32,
     /// Send calls that failed otherwise (EPIPE, ECONNRESET …).
@@ -99,6 +115,18 @@ pub struct Counters {
     pub send_max: u32,
     /// Sends that ended a time in which the writer was blocked.
     pub unblocks: u32,
+    /// Bursts in [`Self::burst_peak_sum`].
+    pub bursts: u32,
+    /// Sends after a pause: none in the eighth of a round trip before.
+    pub pauses: u32,
+    /// Of those, the ones that inbound data prompted.
+    pub pauses_prompted: u32,
+    /// Inbound segments with data.
+    pub data_segments: u32,
+    /// Most bytes that one ACK acknowledged.
+    pub ack_max: u32,
+    /// Of `cwnd_falls`, all but the first few: the overshoot of slow start says nothing of the path.
+    pub falls_counted: u32,
 }
 
 /// Slowly changing fields, copied at most once every refresh interval.
@@ -163,6 +191,10 @@ pub struct Gauges {
     pub rate_interval_us: u32,
     /// Received but not read by the program, bytes (`rcv_nxt - copied_seq`).
     pub unread: u32,
+    /// Round-trip time as the receiving side estimates it, µs (`rcv_rtt_est.rtt_us >> 3`); 0 before the first sample.
+    pub rcv_rtt_us: u32,
+    /// Bytes in the queues below TCP, memory of their records included (`sk_wmem_alloc`).
+    pub wmem_alloc: u32,
     /// `FLAG_*`.
     pub flags: u16,
     /// `icsk_ca_state`: 0 open, 1 disorder, 2 CWR, 3 recovery, 4 loss.
@@ -248,6 +280,10 @@ pub struct Slot {
     pub budget_state: u32,
     /// Outstanding bytes since `last_ns`.
     pub outstanding: u32,
+    /// Most bytes unacknowledged after a send of this burst.
+    pub burst_peak: u32,
+    /// Keeps the record a multiple of eight.
+    pub pad: u32,
     /// Time by state.
     pub budget: Budget,
     /// Counts.
@@ -271,6 +307,8 @@ impl Slot {
         last_data_ns: 0,
         budget_state: 0,
         outstanding: 0,
+        burst_peak: 0,
+        pad: 0,
         // SAFETY: integers only: all zeroes is a value of each.
         budget: unsafe { core::mem::zeroed() },
         // SAFETY: as above.
@@ -283,10 +321,10 @@ impl Slot {
 }
 
 const _: () = assert!(size_of::<Budget>() == 96);
-const _: () = assert!(size_of::<Counters>() == 112);
-const _: () = assert!(size_of::<Gauges>() == 144);
+const _: () = assert!(size_of::<Counters>() == 200);
+const _: () = assert!(size_of::<Gauges>() == 152);
 const _: () = assert!(size_of::<Identity>() == 88);
-const _: () = assert!(size_of::<Slot>() == 64 + 96 + 112 + 144 + 88);
+const _: () = assert!(size_of::<Slot>() == 72 + 96 + 200 + 152 + 88);
 const _: () = assert!(align_of::<Slot>() == 8);
 
 #[cfg(feature = "user")]

@@ -49,10 +49,10 @@ pub fn state(socket: Socket, sequence: Sequence, blocked: bool) -> usize {
         // Less than a segment waits for the ACK (Nagle, RFC 9293 section 3.7.4) or for the next write.
         return if blocked { BUDGET_SNDBUF } else { BUDGET_APP };
     }
-    if socket.is_paced() {
+    if socket.is_paced() || socket.is_throttled() {
         return BUDGET_PACING;
     }
-    // A segment waits with room for it: TSO defers for a larger one (tcp_tso_should_defer), under the window it nears.
+    // A segment waits with room for it, and not below TCP: TSO defers for a larger one (tcp_tso_should_defer), under the window it nears.
     if socket.is_cwnd_limited() {
         return BUDGET_CWND;
     }

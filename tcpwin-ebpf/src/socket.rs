@@ -17,8 +17,13 @@ use crate::global::{OFFSETS, have_cookie_helper};
 
 /// `SOCK_NOSPACE`, bit of `socket.flags` (include/linux/net.h).
 const SOCK_NOSPACE: u64 = 1 << 2;
+/// `TSQ_THROTTLED`, bit of `sk_tsq_flags` (include/linux/tcp.h).
+const TSQ_THROTTLED: u64 = 1;
 const AF_INET: u16 = 2;
 const AF_INET6: u16 = 10;
+/// Bits of `tcp_sock.nonagle` (include/net/tcp.h).
+const TCP_NAGLE_OFF: u8 = 1;
+const TCP_NAGLE_CORK: u8 = 2;
 const IPPROTO_TCP: u16 = 6;
 
 /// Reads a load-time global, whose value the compiler must not assume.
@@ -196,6 +201,24 @@ impl Socket {
         load!(self.tcp, rcv_nxt: u32)
     }
 
+    /// Received but not read by the program, bytes.
+    #[inline(always)]
+    pub fn unread(self) -> u32 {
+        self.rcv_nxt().wrapping_sub(load!(self.tcp, copied_seq: u32))
+    }
+
+    /// The small-queue limit holds the socket: what it sent waits in the host below TCP (`tcp_small_queue_check`).
+    #[inline(always)]
+    pub fn is_throttled(self) -> bool {
+        load!(self.tcp, sk_tsq_flags: u64) & TSQ_THROTTLED != 0
+    }
+
+    /// Nagle's rule holds a part of a segment back: neither TCP_NODELAY nor TCP_CORK is set.
+    #[inline(always)]
+    pub fn obeys_nagle(self) -> bool {
+        bits!(self.tcp, nonagle) & (TCP_NAGLE_OFF | TCP_NAGLE_CORK) == 0
+    }
+
     /// `srtt_us`, unscaled.
     #[inline(always)]
     pub fn srtt_us(self) -> u32 {
@@ -296,7 +319,9 @@ impl Socket {
         to.delivered = load!(tcp, delivered: u32);
         to.rate_delivered = load!(tcp, rate_delivered: u32);
         to.rate_interval_us = load!(tcp, rate_interval_us: u32);
-        to.unread = self.rcv_nxt().wrapping_sub(load!(tcp, copied_seq: u32));
+        to.unread = self.unread();
+        to.rcv_rtt_us = load!(tcp, rcv_rtt_us: u32) >> 3;
+        to.wmem_alloc = load!(tcp, sk_wmem_alloc: u32);
         to.ca_state = self.ca_state();
         to.retransmits = self.retransmits();
         to.backoff = load!(tcp, icsk_backoff: u8);

@@ -9,9 +9,10 @@ use axum::extract::{Path, Query, State};
 use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
+use serde::Serialize;
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::snapshot::{Connection, Snapshot};
+use crate::snapshot::{Connection, Finding, Snapshot};
 
 use super::select::Select;
 use super::{App, Refusal};
@@ -53,6 +54,7 @@ pub(super) async fn snapshot(State(app): State<Arc<App>>) -> Result<Response, Re
     let (full, permit) = large(&app).await?;
     let without = Snapshot {
         connections: Vec::new(),
+        findings: full.findings.clone(),
         at_ns: full.at_ns,
         interval_us: full.interval_us,
         tick: full.tick,
@@ -66,6 +68,21 @@ pub(super) async fn snapshot(State(app): State<Arc<App>>) -> Result<Response, Re
         Some(open) => Ok(json_list(open.to_owned(), full.connections.clone(), permit)),
         None => Ok(Json(full).into_response()),
     }
+}
+
+/// The answer of `/api/v1/findings`.
+#[derive(Serialize)]
+pub(super) struct Findings {
+    at_ns: u64,
+    findings: Vec<Finding>,
+}
+
+pub(super) async fn findings(State(app): State<Arc<App>>) -> Result<Json<Findings>, Refusal> {
+    let (full, _permit) = large(&app).await?;
+    Ok(Json(Findings {
+        at_ns: full.at_ns,
+        findings: full.findings.clone(),
+    }))
 }
 
 async fn large(app: &App) -> Result<(Arc<Snapshot>, OwnedSemaphorePermit), Refusal> {

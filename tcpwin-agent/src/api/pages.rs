@@ -83,6 +83,10 @@ pub(super) async fn landing(State(app): State<Arc<App>>) -> Html<String> {
             "/api/v1/connections?count=100",
             "connections with their verdicts (from this host only)",
         ),
+        (
+            "/api/v1/findings",
+            "what is worth doing, over all connections (from this host only)",
+        ),
         ("/api/v1/events", "events as they happen (from this host only)"),
     ];
     let items: String = links

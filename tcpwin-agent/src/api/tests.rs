@@ -8,10 +8,13 @@ use tokio::runtime::Runtime;
 
 use super::*;
 use crate::attach::{AttachError, Attached};
+use crate::classify::group::FindingKind;
 use crate::classify::{Bound, Direction, Limit, Side};
 use crate::observation::Origin;
 use crate::snapshot::feed::{self, Request, Told};
-use crate::snapshot::{Connection, Feed as _, Health, Next, Process, Snapshot, TcpFields, TraceEvent};
+use crate::snapshot::{
+    Ceiling, Connection, Feed as _, Finding, Health, Process, Snapshot, TcpFields, TraceEvent,
+};
 
 fn connection(id: u32, limit: Limit, rate_bps: f64) -> Arc<Connection> {
     Arc::new(Connection {
@@ -31,17 +34,23 @@ fn connection(id: u32, limit: Limit, rate_bps: f64) -> Arc<Connection> {
         limit,
         side: Side::Nobody,
         confidence: 0.5,
+        prevailing: None,
         rate_bps,
         send_bps: rate_bps,
         receive_bps: 0.0,
         ceiling_bps: None,
         ceiling_formula: None,
-        next: (id == 3).then(|| Next {
+        next: (id == 3).then(|| Ceiling {
             limit: Limit::Bandwidth,
             rate_bps: 1e9,
             formula: String::new(),
         }),
+        gain: None,
+        nothing_to_gain: false,
+        ledger: Vec::new(),
+        inconsistent: None,
         budget: None,
+        causes: Vec::new(),
         proof: String::new(),
         remedies: Vec::new(),
         tcp: TcpFields::default(),
@@ -240,6 +249,35 @@ fn connections_are_chosen_sorted_and_cut() {
             "{query}"
         );
     }
+}
+
+#[test]
+fn findings_are_told_without_the_connections() {
+    let mut served = served(snapshot(0));
+    let finding = Finding {
+        kind: FindingKind::SharedLimit,
+        bound: Bound::Window,
+        limit: Limit::Rwnd,
+        netns: 1,
+        process: Some("nginx".to_owned()),
+        peer: Some("203.0.113.0/24".to_owned()),
+        connections: 37,
+        ids: vec!["7".to_owned()],
+        rate_bps: 37e6,
+        gain: Some(12.0),
+        proof: "37 connections".to_owned(),
+        remedies: Vec::new(),
+    };
+    let full = Arc::new(Snapshot {
+        findings: vec![finding],
+        ..snapshot(3)
+    });
+    let (status, answer) = served.ask("/api/v1/findings", &full);
+    let value: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!((status, &value["at_ns"]), (200, &5.into()));
+    assert_eq!(value["findings"][0]["kind"], "shared_limit");
+    assert_eq!(value["findings"][0]["gain"], 12.0);
+    assert!(value.get("connections").is_none());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use tcpwin_common::{BUDGET_APP, BUDGET_CWND, BUDGET_IDLE, BUDGET_PACING, BUDGET_RWND, BUDGET_SNDBUF};
 
 use crate::classify::evidence::{Context, Evidence, Shares};
-use crate::classify::{Direction, Verdict, ledger, limit};
+use crate::classify::{Direction, Verdict, floor, ledger, limit};
 use crate::connection::interval::Interval;
 use crate::observation::TcpState;
 
@@ -22,24 +22,33 @@ pub fn classify(interval: &Interval, context: &Context) -> Verdict {
         return Verdict::unknown(Direction::Send, "seen once, no interval yet".to_owned());
     }
     let Some(evidence) = Evidence::new(interval, context) else {
-        let reason = "the source tells neither a time budget nor the kernel's chronos".to_owned();
+        let reason =
+            "the source tells neither a time budget nor enough of the kernel's chronos and what is unsent"
+                .to_owned();
         return Verdict::unknown(Direction::Send, reason);
     };
+    if let Some(reason) = floor::inconsistent(interval) {
+        let unexplained = format!("the figures contradict each other: {reason}");
+        return Verdict {
+            inconsistent: Some(reason),
+            ..Verdict::unknown(evidence.direction, unexplained)
+        };
+    }
     let mut verdict = decide(&evidence);
     verdict.confidence = verdict.confidence.clamp(0.0, 1.0);
-    verdict.next = ledger::next(&evidence, &verdict);
+    ledger::settle(&evidence, &mut verdict);
     verdict
 }
 
 fn decide(evidence: &Evidence<'_>) -> Verdict {
-    if let Some(verdict) = limit::stalled::tell(evidence) {
+    if let Some(verdict) = limit::mtu_blackhole::tell(evidence).or_else(|| limit::stalled::tell(evidence)) {
         return verdict;
     }
     if let Some(verdict) = limit::app::nothing(evidence) {
         return verdict;
     }
     if evidence.direction == Direction::Receive {
-        return limit::turns::tell(evidence).unwrap_or_else(|| {
+        return receiving(evidence).unwrap_or_else(|| {
             let reason = format!(
                 "this host receives {}: what holds the sender is seen at its end",
                 crate::units::bits_text(evidence.rate.bits())
@@ -47,10 +56,8 @@ fn decide(evidence: &Evidence<'_>) -> Verdict {
             Verdict::unknown(Direction::Receive, reason)
         });
     }
-    let held = evidence.held();
-    let free = evidence.share(BUDGET_IDLE) + evidence.share(BUDGET_APP);
-    if free >= held {
-        return limit::turns::tell(evidence).unwrap_or_else(|| limit::app::tell(evidence));
+    if evidence.free() >= evidence.held() {
+        return program(evidence);
     }
     let (state, share) = evidence.dominant();
     let verdict = match state {
@@ -59,7 +66,9 @@ fn decide(evidence: &Evidence<'_>) -> Verdict {
             .or_else(|| limit::bandwidth::behind_window(evidence))
             .or_else(|| limit::rwnd_scale::tell(evidence))
             .or_else(|| limit::rwnd::tell(evidence)),
-        BUDGET_PACING => limit::pacing::tell(evidence).or_else(|| path(evidence)),
+        BUDGET_PACING => limit::pacing::tell(evidence)
+            .or_else(|| limit::host::tell(evidence))
+            .or_else(|| path(evidence)),
         BUDGET_CWND => limit::pacing::tell(evidence).or_else(|| path(evidence)),
         _ => None,
     };
@@ -68,9 +77,23 @@ fn decide(evidence: &Evidence<'_>) -> Verdict {
         .unwrap_or_else(|| mixed(evidence))
 }
 
+/// The program gives no more: since it waits for its peer, since its writes are small, or since it has no more.
+fn program(evidence: &Evidence<'_>) -> Verdict {
+    limit::small_writes::tell(evidence)
+        .or_else(|| limit::app_window::tell(evidence))
+        .or_else(|| limit::turns::tell(evidence))
+        .unwrap_or_else(|| limit::app::tell(evidence))
+}
+
+/// This host receives: what of it holds the sender.
+fn receiving(evidence: &Evidence<'_>) -> Option<Verdict> {
+    limit::rcvbuf::tell(evidence).or_else(|| limit::turns::tell(evidence))
+}
+
 /// cwnd (or the congestion control's own pacing) holds the data: the path, or what is thought of it.
 fn path(evidence: &Evidence<'_>) -> Option<Verdict> {
     limit::cwnd_clamp::tell(evidence)
+        .or_else(|| limit::policer::tell(evidence))
         .or_else(|| limit::bandwidth::tell(evidence))
         .or_else(|| limit::loss::tell(evidence))
         .or_else(|| limit::cwnd_startup::tell(evidence))

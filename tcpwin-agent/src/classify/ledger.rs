@@ -3,7 +3,7 @@
 use tcpwin_common::BUDGET_SNDBUF;
 
 use crate::classify::evidence::Evidence;
-use crate::classify::{Bound, Ceiling, Limit, Verdict};
+use crate::classify::{Bound, Ceiling, Direction, Limit, Verdict};
 use crate::units::{Bytes, BytesPerSec, Micros, bytes_text, rtt_text};
 
 /// Window ÷ RTT, with the arithmetic in words.
@@ -22,100 +22,148 @@ pub(super) fn mathis(mss: u32, rtt: Micros, loss: f64) -> Option<BytesPerSec> {
     (loss > 0.0 && rate.is_finite()).then_some(BytesPerSec(rate))
 }
 
-/// Ceilings that stand whatever the congestion control does, from what the socket shows.
-fn ceilings(evidence: &Evidence<'_>) -> Vec<Ceiling> {
-    let tcp = &evidence.interval.tcp;
-    // What stands when nothing queues: a window that is lifted meets the path's own round trip.
-    let Some(rtt) = evidence.min_rtt.or(evidence.srtt) else {
-        return Vec::new();
-    };
-    let mut ceilings = Vec::new();
-    if tcp.sndbuf_locked == Some(true) {
-        if let Some(flight) = evidence.flight(BUDGET_SNDBUF) {
-            ceilings.extend(window(
-                Limit::Sndbuf,
-                flight,
-                rtt,
-                "in flight while the writer is blocked",
-            ));
-        } else if let Some(sndbuf) = tcp.sndbuf {
-            ceilings.extend(window(Limit::Sndbuf, Bytes(u64::from(sndbuf)), rtt, "SO_SNDBUF"));
-        }
-    } else if let Some(most) = evidence.context.tcp_wmem_max {
-        ceilings.extend(window(Limit::Sndbuf, Bytes(most), rtt, "tcp_wmem[2]"));
-    }
-    if let Some(offered) = tcp.max_window.or(tcp.snd_wnd).filter(|bytes| *bytes > 0) {
-        ceilings.extend(window(
-            Limit::Rwnd,
-            Bytes(u64::from(offered)),
-            rtt,
-            "peer's window",
-        ));
-    }
-    if tcp.wscale_ok.is_some() {
-        let scale = tcp.snd_wscale.unwrap_or(0).min(14);
-        ceilings.extend(window(
-            Limit::RwndScale,
-            Bytes(65_535 << scale),
-            rtt,
-            &format!("65535 << {scale} ="),
-        ));
-    }
-    if let (Some(clamp), mss) = (tcp.cwnd_clamp, evidence.mss) {
-        ceilings.extend(window(
-            Limit::CwndClamp,
-            Bytes(u64::from(clamp) * u64::from(mss)),
-            rtt,
-            "cwnd clamp",
-        ));
-    }
-    if let Some(most) = tcp.max_pacing_rate {
-        let formula = "SO_MAX_PACING_RATE".to_owned();
-        ceilings.push(Ceiling {
-            limit: Limit::Pacing,
-            rate: BytesPerSec(most as f64),
-            formula,
+/// Every ceiling that is known, and what lifting the binding one would give.
+pub(super) fn settle(evidence: &Evidence<'_>, verdict: &mut Verdict) {
+    let mut ledger = ceilings(evidence);
+    if let Some(binding) = &verdict.ceiling {
+        ledger.retain(|other| {
+            other.limit != binding.limit && !(binding.limit == Limit::RwndScale && other.limit == Limit::Rwnd)
         });
+        ledger.push(binding.clone());
     }
-    if let Some(path) = evidence.context.path {
-        let formula = "the path's bandwidth as configured".to_owned();
-        ceilings.push(Ceiling {
-            limit: Limit::Bandwidth,
-            rate: path,
-            formula,
-        });
+    ledger.sort_by(|a, b| a.rate.0.total_cmp(&b.rate.0));
+    if verdict.next.is_none() {
+        verdict.next = next(evidence, verdict, &ledger);
     }
-    let loss = evidence.loss_ratio();
-    if loss > 0.0005
-        && !evidence.is_bbr()
-        && let Some(rate) = mathis(evidence.mss, rtt, loss)
-    {
-        let formula = format!("{} B ÷ {} × 1.22 ÷ √{loss:.4}", evidence.mss, rtt_text(rtt));
-        ceilings.push(Ceiling {
-            limit: Limit::Loss,
-            rate,
-            formula,
-        });
-    }
-    ceilings
+    verdict.ledger = ledger;
 }
 
 /// The lowest ceiling of another cause that lies above what the connection does now.
-pub(super) fn next(evidence: &Evidence<'_>, verdict: &Verdict) -> Option<Ceiling> {
-    // Past a loss or a full path lies what the path can carry, which is not known: the next window would promise too much.
-    if verdict.limit.bound() != Bound::Window && verdict.limit != Limit::Pacing {
+fn next(evidence: &Evidence<'_>, verdict: &Verdict, ledger: &[Ceiling]) -> Option<Ceiling> {
+    let lifts_to_a_window = match verdict.limit {
+        Limit::Turns | Limit::SmallWrites | Limit::Pacing => true,
+        // Past a loss, a full path or a busy host lies what the path can carry.
+        limit => limit.bound() == Bound::Window || evidence.context.path.is_some(),
+    };
+    if !lifts_to_a_window || matches!(verdict.limit, Limit::None | Limit::Unknown | Limit::App) {
         return None;
     }
     let binding = verdict
         .ceiling
         .as_ref()
         .map_or(evidence.rate, |ceiling| ceiling.rate);
-    let is_peer_window = |limit: Limit| matches!(limit, Limit::Rwnd | Limit::RwndReader | Limit::RwndScale);
-    ceilings(evidence)
-        .into_iter()
-        .filter(|other| other.limit != verdict.limit && other.rate.0 >= binding.0 * 0.98)
-        // A window that scaling holds down is one and the same with the window offered.
-        .filter(|other| !(is_peer_window(verdict.limit) && other.limit == Limit::Rwnd))
-        .filter(|other| !(verdict.limit == Limit::RwndReader && other.limit == Limit::RwndScale))
-        .min_by(|a, b| a.rate.0.total_cmp(&b.rate.0))
+    ledger
+        .iter()
+        .find(|other| {
+            !is_same(verdict.limit, other.limit)
+                && other.limit != Limit::CwndStartup
+                && other.rate.0 >= binding.0 * 0.98
+        })
+        .cloned()
+}
+
+/// One and the same window by two names: what scaling holds down is the window offered, and whoever opens with a larger buffer
+/// gets a larger scale with it.
+fn is_same(binding: Limit, other: Limit) -> bool {
+    binding == other
+        || matches!(
+            (binding, other),
+            (Limit::RwndScale, Limit::Rwnd) | (Limit::Rwnd, Limit::RwndScale)
+        )
+}
+
+/// Ceilings that stand, from what the socket shows.
+fn ceilings(evidence: &Evidence<'_>) -> Vec<Ceiling> {
+    // What stands when nothing queues: a window that is lifted meets the path's own round trip.
+    let Some(rtt) = evidence.min_rtt.or(evidence.srtt) else {
+        return Vec::new();
+    };
+    let mut ceilings = Vec::new();
+    if evidence.direction == Direction::Send {
+        ceilings.extend(send_buffer(evidence, rtt));
+        ceilings.extend(peer_window(evidence, rtt));
+        ceilings.extend(window_scale(evidence, rtt));
+        ceilings.extend(congestion_window(evidence, rtt));
+        ceilings.extend(random_loss(evidence, rtt));
+    } else if let Some(offered) = evidence.interval.tcp.rcv_wnd.filter(|bytes| *bytes > 0) {
+        let offered = Bytes(u64::from(offered));
+        ceilings.extend(window(Limit::Rcvbuf, offered, rtt, "our receive window"));
+    }
+    if let Some(most) = evidence.interval.tcp.max_pacing_rate {
+        ceilings.push(Ceiling {
+            limit: Limit::Pacing,
+            rate: BytesPerSec(most as f64),
+            formula: "SO_MAX_PACING_RATE".to_owned(),
+        });
+    }
+    if let Some(path) = evidence.context.path {
+        ceilings.push(Ceiling {
+            limit: Limit::Bandwidth,
+            rate: path.rate,
+            formula: path.formula().to_owned(),
+        });
+    }
+    ceilings
+}
+
+/// The send buffer as the payload it holds: what was in flight while the writer was blocked, else its size times the payload per
+/// byte of it, measured on what it holds now.
+fn send_buffer(evidence: &Evidence<'_>, rtt: Micros) -> Option<Ceiling> {
+    let tcp = &evidence.interval.tcp;
+    if tcp.sndbuf_locked == Some(true) {
+        if let Some(flight) = evidence.flight(BUDGET_SNDBUF) {
+            return window(
+                Limit::Sndbuf,
+                flight,
+                rtt,
+                "in flight while the writer is blocked",
+            );
+        }
+        let payload = Bytes((f64::from(tcp.sndbuf?) * evidence.payload()) as u64);
+        return window(Limit::Sndbuf, payload, rtt, "payload in SO_SNDBUF");
+    }
+    let payload = Bytes((evidence.context.tcp_wmem_max? as f64 * evidence.payload()) as u64);
+    window(Limit::Sndbuf, payload, rtt, "payload in tcp_wmem[2]")
+}
+
+/// The largest window the peer has offered.
+fn peer_window(evidence: &Evidence<'_>, rtt: Micros) -> Option<Ceiling> {
+    let tcp = &evidence.interval.tcp;
+    let offered = tcp.max_window.or(tcp.snd_wnd).filter(|bytes| *bytes > 0)?;
+    window(Limit::Rwnd, Bytes(u64::from(offered)), rtt, "peer's window")
+}
+
+/// The largest window that the scale agreed on can say (RFC 7323, section 2.2), unless the peer has offered it already.
+fn window_scale(evidence: &Evidence<'_>, rtt: Micros) -> Option<Ceiling> {
+    let tcp = &evidence.interval.tcp;
+    tcp.wscale_ok?;
+    let scale = tcp.snd_wscale.unwrap_or(0).min(14);
+    let most = 65_535u64 << scale;
+    if u64::from(tcp.max_window.or(tcp.snd_wnd)?) >= most {
+        return None;
+    }
+    window(Limit::RwndScale, Bytes(most), rtt, &format!("65535 << {scale} ="))
+}
+
+/// A clamp, else cwnd as it is: it grows while nothing is lost, and is never what comes next.
+fn congestion_window(evidence: &Evidence<'_>, rtt: Micros) -> Option<Ceiling> {
+    let tcp = &evidence.interval.tcp;
+    let bytes = |segments: u32| Bytes(u64::from(segments) * u64::from(evidence.mss));
+    match tcp.cwnd_clamp {
+        Some(clamp) => window(Limit::CwndClamp, bytes(clamp), rtt, "cwnd clamp"),
+        None => window(Limit::CwndStartup, bytes(tcp.cwnd?), rtt, "cwnd"),
+    }
+}
+
+/// What Reno makes of the loss seen.
+fn random_loss(evidence: &Evidence<'_>, rtt: Micros) -> Option<Ceiling> {
+    let loss = evidence.loss_ratio();
+    if loss <= 0.0005 || evidence.is_bbr() {
+        return None;
+    }
+    Some(Ceiling {
+        limit: Limit::Loss,
+        rate: mathis(evidence.mss, rtt, loss)?,
+        formula: format!("{} B ÷ {} × 1.22 ÷ √{loss:.4}", evidence.mss, rtt_text(rtt)),
+    })
 }

@@ -1,14 +1,20 @@
 //! One file a limit: its evidence, its proof sentence, who acts, and what to change.
 
 pub(super) mod app;
+pub(super) mod app_window;
 pub(super) mod bandwidth;
 pub(super) mod cwnd_clamp;
 pub(super) mod cwnd_startup;
+pub(super) mod host;
 pub(super) mod loss;
+pub(super) mod mtu_blackhole;
 pub(super) mod pacing;
+pub(super) mod policer;
+pub(super) mod rcvbuf;
 pub(super) mod rwnd;
 pub(super) mod rwnd_reader;
 pub(super) mod rwnd_scale;
+pub(super) mod small_writes;
 pub(super) mod sndbuf;
 pub(super) mod stalled;
 pub(super) mod turns;
@@ -31,12 +37,24 @@ fn verdict(
         confidence,
         ceiling,
         next: None,
+        ledger: Vec::new(),
+        inconsistent: None,
         proof,
         remedies,
     }
 }
 
-/// A buffer size an engineer would type for this many bytes: the next power of two.
-fn round_up(bytes: u64) -> u64 {
-    bytes.clamp(4096, 1 << 40).next_power_of_two()
+/// A verdict of the receiving direction.
+fn receiving(
+    limit: Limit,
+    side: Side,
+    confidence: f64,
+    ceiling: Option<Ceiling>,
+    proof: String,
+    remedies: Vec<Remedy>,
+) -> Verdict {
+    Verdict {
+        direction: Direction::Receive,
+        ..verdict(limit, side, confidence, ceiling, proof, remedies)
+    }
 }

@@ -8,6 +8,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, de};
 
+use super::path_bandwidth::PathBandwidth;
+
 /// A value that is not allowed, with what is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{value}` is not allowed: give {allowed}")]
@@ -17,7 +19,7 @@ pub struct Invalid {
 }
 
 /// A setting that is written as a string, in the file as on the command line.
-trait Setting: FromStr<Err = Invalid> {
+pub(super) trait Setting: FromStr<Err = Invalid> {
     /// What is allowed, for people.
     const ALLOWED: &'static str;
 
@@ -57,7 +59,7 @@ macro_rules! deserialize_setting {
     )+};
 }
 
-deserialize_setting!(Tick, Capacity, ListenAddress, TelemetryPath);
+deserialize_setting!(Tick, Capacity, PathBandwidth, ListenAddress, TelemetryPath);
 
 /// Which source gives the observations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]

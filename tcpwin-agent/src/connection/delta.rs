@@ -41,12 +41,22 @@ impl Baseline {
                 delivered: observation.totals.delivered.map(|_| 0),
                 segments_in: observation.totals.segments_in.map(|_| 0),
                 cwnd_falls: observation.totals.cwnd_falls.map(|_| 0),
+                fall_cwnd: observation.totals.fall_cwnd.map(|_| (0, 0, 0)),
                 zero_window_ns: observation.totals.zero_window_ns.map(|_| 0),
+                nagle_ns: observation.totals.nagle_ns.map(|_| 0),
+                throttled_ns: observation.totals.throttled_ns.map(|_| 0),
+                unread: observation.totals.unread.map(|_| (0, 0)),
+                ack_max: observation.totals.ack_max,
                 chrono_us: observation.totals.chrono_us.map(|_| [0; 3]),
             },
             budget: observation.budget.map(|_| BudgetTotals::default()),
             calls: observation.calls.map(|_| CallCounts::default()),
         }
+    }
+
+    /// When the interval starts.
+    pub(super) const fn start(&self) -> Instant {
+        self.at
     }
 
     /// The connection was quiet until `at`: the interval starts there, and the time until then was idle.
@@ -81,10 +91,21 @@ impl Baseline {
             delivered: delta32(start.delivered, totals.delivered),
             segments_in: delta64(start.segments_in, totals.segments_in),
             cwnd_falls: delta32(start.cwnd_falls, totals.cwnd_falls),
+            fall_cwnd: falls(start.fall_cwnd, totals.fall_cwnd),
             zero_window: delta64(start.zero_window_ns, totals.zero_window_ns).map(|ns| part(ns, span)),
+            nagle: delta64(start.nagle_ns, totals.nagle_ns).map(|ns| part(ns, span)),
+            throttled: delta64(start.throttled_ns, totals.throttled_ns).map(|ns| part(ns, span)),
+            data_segments: delta32(
+                start.unread.map(|(segments, _)| segments),
+                totals.unread.map(|(segments, _)| segments),
+            ),
+            unread: mean_unread(start.unread, totals.unread),
+            ack_max: totals.ack_max,
             chrono: chrono(start.chrono_us, totals.chrono_us, span),
             life_retransmits: totals.retransmits,
             life_delivered: totals.delivered,
+            life_received: totals.bytes_received.map(Bytes),
+            recent: None,
             tcp: end.tcp.clone(),
         }
     }
@@ -102,6 +123,23 @@ fn delta64(start: Option<u64>, end: Option<u64>) -> Option<u64> {
 
 fn delta32(start: Option<u32>, end: Option<u32>) -> Option<u32> {
     Some(end?.saturating_sub(start?))
+}
+
+fn falls(start: Option<(u32, u64, u64)>, end: Option<(u32, u64, u64)>) -> Option<(u32, u64, u64)> {
+    let (start, end) = (start?, end?);
+    Some((
+        end.0.saturating_sub(start.0),
+        end.1.saturating_sub(start.1),
+        end.2.saturating_sub(start.2),
+    ))
+}
+
+fn mean_unread(start: Option<(u32, u64)>, end: Option<(u32, u64)>) -> Option<Bytes> {
+    let ((segments_from, from), (segments_to, to)) = (start?, end?);
+    let segments = segments_to.saturating_sub(segments_from);
+    to.saturating_sub(from)
+        .checked_div(u64::from(segments))
+        .map(Bytes)
 }
 
 fn part(ns: u64, span: Nanos) -> f64 {
@@ -142,6 +180,12 @@ fn calls(start: Option<&CallCounts>, end: Option<&CallCounts>) -> Option<CallCou
         turns: end.turns.saturating_sub(start.turns),
         turns_in_flight: end.turns_in_flight.saturating_sub(start.turns_in_flight),
         unblocks: end.unblocks.saturating_sub(start.unblocks),
+        pauses: end.pauses.saturating_sub(start.pauses),
+        pauses_prompted: end.pauses_prompted.saturating_sub(start.pauses_prompted),
+        bursts: end.bursts.saturating_sub(start.bursts),
+        burst_peak_sum: end.burst_peak_sum.saturating_sub(start.burst_peak_sum),
+        burst_peak_sq: end.burst_peak_sq.saturating_sub(start.burst_peak_sq),
+        turn_flight_sum: end.turn_flight_sum.saturating_sub(start.turn_flight_sum),
     })
 }
 

@@ -2,12 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::classify::Verdict;
+use crate::classify::advice::{Program, Surroundings};
+use crate::classify::{Context, Direction, Limit, Verdict};
+use crate::connection::causes::Causes;
 use crate::connection::delta::Baseline;
 use crate::connection::interval::BudgetShares;
+use crate::connection::prevailing::Prevailing;
+use crate::connection::recent::History;
 use crate::observation::{Key, Observation, OwnerHint};
 use crate::snapshot::Process;
-use crate::units::{BytesPerSec, Instant};
+use crate::units::{BytesPerSec, Instant, Nanos};
 
 /// Whose a socket is.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -42,15 +46,96 @@ pub(super) struct Entry {
     pub(super) owner: Option<Arc<Ownership>>,
     /// Updated since the last tick.
     pub(super) touched: bool,
+    /// Judged, but not counted yet.
+    pub(super) ended: Option<Ended>,
+    /// The limit the summary counts it under.
+    pub(super) counted: Limit,
+    pub(super) history: History,
+    pub(super) prevailing: Prevailing,
+    pub(super) causes: Causes,
+}
+
+/// An interval that has its verdict, or waits for those of the connections beside it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ended {
+    pub(super) start: Instant,
+    pub(super) span: Nanos,
+    /// Both ways.
+    pub(super) bytes: u64,
 }
 
 impl Entry {
+    /// Of a connection met just now, its first interval yet to end.
+    pub(super) fn new(last: Observation, verdict: Arc<Verdict>, owner: Option<Arc<Ownership>>) -> Self {
+        Self {
+            baseline: Some(Box::new(Baseline::birth(&last))),
+            counted: verdict.limit,
+            prevailing: Prevailing::new(last.since),
+            last,
+            verdict,
+            send: BytesPerSec(0.0),
+            receive: BytesPerSec(0.0),
+            budget: None,
+            owner,
+            touched: true,
+            ended: None,
+            history: History::default(),
+            causes: Causes::default(),
+        }
+    }
+
+    /// Of one on which nothing happened until `ticked`.
+    pub(super) fn woken(
+        last: Observation,
+        causes: Causes,
+        ticked: Instant,
+        nothing: Arc<Verdict>,
+        owner: Option<Arc<Ownership>>,
+    ) -> Self {
+        let prevailing = Prevailing::idle(last.at);
+        let mut entry = Self {
+            baseline: None,
+            prevailing,
+            causes,
+            ..Self::new(last, nothing, owner)
+        };
+        entry.start_if_idle(ticked);
+        entry
+    }
+
+    /// Rate in the verdict's direction.
+    pub(super) fn rate(&self) -> BytesPerSec {
+        match self.verdict.direction {
+            Direction::Send => self.send,
+            Direction::Receive => self.receive,
+        }
+    }
+
     /// The next interval starts with what was last seen, unless one has started.
     pub(super) fn start_if_idle(&mut self, ticked: Instant) {
         if self.baseline.is_none() {
             let mut baseline = Baseline::of(&self.last);
             baseline.advance_idle(ticked);
+            self.causes.add_idle(ticked.since(self.last.at));
             self.baseline = Some(Box::new(baseline));
+        }
+    }
+
+    /// What is known beside the interval: of the host, and whose the connection is.
+    pub(super) fn context(&self, host: &Context) -> Context {
+        let name = self
+            .owner
+            .as_ref()
+            .and_then(|owner| owner.process.as_ref())
+            .map(|process| process.name.as_str());
+        Context {
+            around: Surroundings {
+                program: name.and_then(Program::of),
+                local_port: Some(self.last.endpoints.local.port()),
+                peer_port: Some(self.last.endpoints.peer.port()),
+                ..host.around
+            },
+            ..*host
         }
     }
 
@@ -61,5 +146,7 @@ impl Entry {
         self.send = BytesPerSec(0.0);
         self.receive = BytesPerSec(0.0);
         self.budget = None;
+        self.history = History::default();
+        self.prevailing.rest(self.last.at);
     }
 }

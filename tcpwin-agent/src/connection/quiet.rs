@@ -1,10 +1,11 @@
 //! A quiet connection in the table: what was last seen of it, packed.
 //!
 //! Most connections of a busy host are idle, and an [`Observation`] is some 700 bytes of mostly small numbers: packed, it is a
-//! quarter of that. It is unpacked when something happens or somebody looks.
+//! quarter of that; a cause takes some ten bytes more. It is unpacked when something happens or somebody looks.
 
 use std::sync::Arc;
 
+use crate::connection::causes::Causes;
 use crate::connection::entry::Ownership;
 use crate::observation::Observation;
 use crate::units::Instant;
@@ -21,21 +22,22 @@ impl Quiet {
     /// known to do.
     pub(super) fn pack(
         last: &Observation,
+        causes: &Causes,
         owner: Option<Arc<Ownership>>,
         room: &mut Vec<u8>,
     ) -> Option<Self> {
         room.clear();
         // Apart from the rest: it is looked at alone.
         room.extend_from_slice(&last.at.0.to_le_bytes());
-        *room = postcard::to_extend(last, std::mem::take(room)).ok()?;
+        *room = postcard::to_extend(&(last, causes), std::mem::take(room)).ok()?;
         Some(Self {
             packed: room.as_slice().into(),
             owner,
         })
     }
 
-    /// What was last seen; `None` never, since [`Quiet::pack`] wrote it.
-    pub(super) fn last(&self) -> Option<Observation> {
+    /// What was last seen, and what its life was spent on until then; `None` never, since [`Quiet::pack`] wrote it.
+    pub(super) fn unpack(&self) -> Option<(Observation, Causes)> {
         postcard::from_bytes(self.packed.get(8..)?).ok()
     }
 
@@ -53,10 +55,12 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::classify::Limit;
     use crate::observation::{
         BudgetTotals, CallCounts, Endpoints, FastOpen, Key, Origin, OwnerHint, Retransmits, Tcp, TcpState,
         Totals,
     };
+    use crate::units::Nanos;
 
     fn observation(small: u32, large: u64, local: SocketAddr, name: Option<String>) -> Observation {
         Observation {
@@ -114,9 +118,12 @@ mod tests {
                 v4 => v4,
             };
             let last = observation(small, large, local, name);
-            let quiet = Quiet::pack(&last, None, &mut Vec::new()).unwrap();
+            let mut causes = Causes::default();
+            causes.add(Limit::Rwnd, Nanos(large), large, Some(large));
+            causes.add(Limit::None, Nanos(small.into()), 0, None);
+            let quiet = Quiet::pack(&last, &causes, None, &mut Vec::new()).unwrap();
             prop_assert_eq!(quiet.at(), last.at);
-            prop_assert_eq!(quiet.last(), Some(last));
+            prop_assert_eq!(quiet.unpack(), Some((last, causes)));
         }
     }
 }

@@ -1,9 +1,12 @@
 //! Entries of the table as exits show them.
 
-use crate::classify::Limit;
+use crate::classify::group::{self, Member};
+use crate::classify::{self, Limit};
 use crate::connection::entry::Entry;
 use crate::observation::Observation;
-use crate::snapshot::{Budget, Calls, Connection, Next, Process, TcpFields, TraceEvent};
+use crate::snapshot::{
+    Budget, Calls, Ceiling, Connection, Finding, Prevailing, Process, TcpFields, TraceEvent, cost,
+};
 use crate::source::RetransmitKind;
 use crate::units::Instant;
 
@@ -45,6 +48,36 @@ fn tcp(observation: &Observation) -> TcpFields {
     }
 }
 
+/// Ids told of a finding.
+const IDS: usize = 5;
+
+pub(super) fn finding(finding: group::Finding, members: &[Member<'_>]) -> Finding {
+    let gain = finding.gain();
+    let ids = finding.connections.iter().take(IDS);
+    Finding {
+        kind: finding.kind,
+        bound: finding.limit.bound(),
+        limit: finding.limit,
+        netns: finding.netns,
+        peer: finding.peer.map(|prefix| prefix.to_string()),
+        connections: finding.connections.len() as u64,
+        ids: ids.map(|at| members[*at].flow.key.cookie.to_string()).collect(),
+        rate_bps: finding.rate.bits(),
+        gain,
+        process: finding.process,
+        proof: finding.proof,
+        remedies: finding.remedies,
+    }
+}
+
+/// Name of the process.
+pub(super) fn process_name(entry: &Entry) -> Option<&str> {
+    let known = entry.owner.as_ref().and_then(|owner| owner.process.as_ref());
+    known
+        .map(|process| process.name.as_str())
+        .or(entry.last.owner.name.as_deref())
+}
+
 fn process(entry: &Entry) -> Option<Process> {
     entry
         .owner
@@ -59,13 +92,26 @@ fn process(entry: &Entry) -> Option<Process> {
         })
 }
 
+/// From this factor on a gain is one; a rate is not known better.
+const WORTH: f64 = 1.05;
+
+fn ceiling(ceiling: &classify::Ceiling) -> Ceiling {
+    Ceiling {
+        limit: ceiling.limit,
+        rate_bps: ceiling.rate.bits(),
+        formula: ceiling.formula.clone(),
+    }
+}
+
 pub(super) fn connection(entry: &Entry, now: Instant) -> Connection {
     let last = &entry.last;
     let verdict = &entry.verdict;
-    let rate = match verdict.direction {
-        crate::classify::Direction::Send => entry.send,
-        crate::classify::Direction::Receive => entry.receive,
-    };
+    let rate = entry.rate();
+    let gain = verdict
+        .next
+        .as_ref()
+        .filter(|_| rate.0 > 0.0)
+        .map(|next| next.rate.0 / rate.0);
     Connection {
         id: last.key.cookie.to_string(),
         netns: last.key.netns,
@@ -80,16 +126,21 @@ pub(super) fn connection(entry: &Entry, now: Instant) -> Connection {
         limit: verdict.limit,
         side: verdict.side,
         confidence: verdict.confidence,
+        prevailing: Some(Prevailing {
+            bound: entry.prevailing.limit.bound(),
+            limit: entry.prevailing.limit,
+            since_us: now.since(entry.prevailing.since).0 / 1000,
+        }),
         rate_bps: rate.bits(),
         send_bps: entry.send.bits(),
         receive_bps: entry.receive.bits(),
         ceiling_bps: verdict.ceiling.as_ref().map(|ceiling| ceiling.rate.bits()),
         ceiling_formula: verdict.ceiling.as_ref().map(|ceiling| ceiling.formula.clone()),
-        next: verdict.next.as_ref().map(|next| Next {
-            limit: next.limit,
-            rate_bps: next.rate.bits(),
-            formula: next.formula.clone(),
-        }),
+        next: verdict.next.as_ref().map(ceiling),
+        gain: gain.filter(|gain| *gain > WORTH),
+        nothing_to_gain: gain.is_some_and(|gain| gain <= WORTH),
+        ledger: verdict.ledger.iter().map(ceiling).collect(),
+        inconsistent: verdict.inconsistent.clone(),
         budget: entry.budget.map(|budget| {
             let [idle, app, sndbuf, rwnd, cwnd, pacing] = budget.share;
             Budget {
@@ -101,6 +152,7 @@ pub(super) fn connection(entry: &Entry, now: Instant) -> Connection {
                 pacing,
             }
         }),
+        causes: entry.causes.shown(),
         proof: verdict.proof.clone(),
         remedies: verdict.remedies.clone(),
         tcp: tcp(last),
@@ -155,10 +207,13 @@ pub(super) fn open(entry: &Entry) -> TraceEvent {
 
 pub(super) fn close(entry: &Entry) -> TraceEvent {
     let at = entry.last.at;
+    let duration_us = at.since(entry.last.since).0 / 1000;
+    let connection = Box::new(connection(entry, at));
     TraceEvent::Close {
         ts_ns: at.0,
-        duration_us: at.since(entry.last.since).0 / 1000,
-        connection: Box::new(connection(entry, at)),
+        duration_us,
+        cost: cost(&connection.causes, duration_us),
+        connection,
     }
 }
 

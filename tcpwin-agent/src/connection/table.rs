@@ -6,24 +6,29 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::classify::{Context, Direction, Limit, Verdict, classify};
-use crate::connection::delta::Baseline;
+use crate::classify::advice::Surroundings;
+use crate::classify::group::Flow;
+use crate::classify::{Context, Direction, Limit, Verdict};
+use crate::connection::account::Account;
+use crate::connection::causes::Causes;
 use crate::connection::entry::{Entry, FindOwner, Ownership};
-use crate::connection::interval::Interval;
+use crate::connection::paths::Paths;
 use crate::connection::quiet::Quiet;
 use crate::connection::row;
+use crate::host::{Nic, Sysctl};
 use crate::observation::{Key, Observation, Origin};
-use crate::snapshot::{Connection, Summary, TraceEvent};
+use crate::snapshot::{Summary, TraceEvent};
 use crate::source::Update;
-use crate::units::{Bytes, BytesPerSec, Instant};
+use crate::units::Instant;
 
-/// Bounds of the table, and what is known beside the connections.
+mod show;
+mod tick;
+
+/// Bounds of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct TableConfig {
     /// Most connections kept; beyond it the longest idle ones go, and are counted.
     pub capacity: usize,
-    /// Facts of the host that verdicts need.
-    pub context: Context,
 }
 
 /// All connections that are open now.
@@ -35,7 +40,12 @@ pub struct Table {
     quiet: HashMap<Key, Quiet>,
     /// Where a quiet one is packed.
     room: Vec<u8>,
-    summary: Summary,
+    account: Account,
+    paths: Paths,
+    /// What is known of each namespace's settings; those of namespaces in which nothing is busy are forgotten.
+    settings: HashMap<u32, Option<Context>>,
+    /// Those that moved something in the last interval.
+    flows: Vec<Flow>,
     evictions: u64,
     /// When the last tick was.
     ticked: Instant,
@@ -43,7 +53,6 @@ pub struct Table {
     new: Arc<Verdict>,
     /// Somebody reads events.
     telling: bool,
-    moved: (u64, u64),
 }
 
 impl Table {
@@ -56,7 +65,10 @@ impl Table {
             active: HashMap::new(),
             quiet: HashMap::new(),
             room: Vec::new(),
-            summary: Summary::default(),
+            account: Account::default(),
+            paths: Paths::default(),
+            settings: HashMap::new(),
+            flows: Vec::new(),
             evictions: 0,
             ticked: Instant(0),
             nothing: Arc::new(Verdict::none(Direction::Send, "idle".to_owned())),
@@ -65,7 +77,6 @@ impl Table {
                 "seen once, no interval yet".to_owned(),
             )),
             telling: true,
-            moved: (0, 0),
         }
     }
 
@@ -74,6 +85,33 @@ impl Table {
     pub fn with_owners(mut self, owners: Box<dyn FindOwner>) -> Self {
         self.owners = Some(owners);
         self
+    }
+
+    /// With what is known of paths.
+    #[must_use]
+    pub fn with_paths(mut self, paths: Paths) -> Self {
+        self.paths = paths;
+        self
+    }
+
+    /// The interfaces of the agent's own namespace as they are now.
+    pub fn set_links(&mut self, own: u32, nics: &[Nic]) {
+        self.paths.set_links(own, nics);
+    }
+
+    /// Namespaces with a connection that was busy in the last interval.
+    pub fn busy_namespaces(&self) -> impl Iterator<Item = u32> {
+        self.settings.keys().copied()
+    }
+
+    /// The TCP settings of a namespace as they are now; `None` where they cannot be read.
+    pub fn set_settings(&mut self, netns: u32, sysctl: Option<&Sysctl>) {
+        let context = sysctl.map(|sysctl| Context {
+            tcp_wmem_max: sysctl.tcp_wmem.map(|sizes| sizes.max),
+            around: Surroundings::of_host(sysctl),
+            ..Context::default()
+        });
+        self.settings.insert(netns, context);
     }
 
     /// Whether anybody reads events; they are not made for nobody.
@@ -122,19 +160,15 @@ impl Table {
 
     /// A quiet connection's entry: nothing happened on it until the last tick.
     fn wake(&self, quiet: &Quiet) -> Option<Entry> {
-        let last = quiet.last()?;
-        let mut baseline = Baseline::of(&last);
-        baseline.advance_idle(self.ticked);
-        Some(Entry {
+        let (last, causes) = quiet.unpack()?;
+        let nothing = Arc::clone(&self.nothing);
+        Some(Entry::woken(
             last,
-            baseline: Some(Box::new(baseline)),
-            verdict: Arc::clone(&self.nothing),
-            send: BytesPerSec(0.0),
-            receive: BytesPerSec(0.0),
-            budget: None,
-            owner: quiet.owner.clone(),
-            touched: true,
-        })
+            causes,
+            self.ticked,
+            nothing,
+            quiet.owner.clone(),
+        ))
     }
 
     /// Takes a connection out of the table.
@@ -160,25 +194,15 @@ impl Table {
         let owner = self.find_owner(&observation);
         if observation.origin == Origin::Seeded {
             // Nothing is known to have happened on it yet.
-            if let Some(quiet) = Quiet::pack(&observation, owner.clone(), &mut self.room) {
-                *self.summary.connections.entry(Limit::None).or_default() += 1;
+            if let Some(quiet) = Quiet::pack(&observation, &Causes::default(), owner.clone(), &mut self.room)
+            {
+                self.account.found(Limit::None);
                 self.quiet.insert(key, quiet);
                 return;
             }
         }
-        *self.summary.connections.entry(self.new.limit).or_default() += 1;
-        let entry = Box::new(Entry {
-            baseline: Some(Box::new(Baseline::birth(&observation))),
-            last: observation,
-            verdict: Arc::clone(&self.new),
-            send: BytesPerSec(0.0),
-            receive: BytesPerSec(0.0),
-            budget: None,
-            owner,
-            touched: true,
-        });
-        self.summary.opened += 1;
-        self.summary.opened_connect += u64::from(entry.last.origin == Origin::Connect);
+        let entry = Box::new(Entry::new(observation, Arc::clone(&self.new), owner));
+        self.account.opened(entry.counted, entry.last.origin);
         if self.telling {
             events.push(row::open(&entry));
         }
@@ -207,99 +231,15 @@ impl Table {
         });
         let Some(mut entry) = known else { return };
         self.update(&mut entry, observation);
-        let before = entry.verdict.limit;
-        self.conclude(&mut entry);
-        self.move_count(before, None);
-        self.summary.closed += 1;
+        self.judge(&mut entry);
+        self.settle(&mut entry);
+        self.account.closed(entry.counted);
         if let Some(owners) = &mut self.owners {
             owners.forget(key);
         }
         if self.telling {
             events.push(row::close(&entry));
         }
-    }
-
-    /// Ends the entry's interval: classifies it and adds it to the summary.
-    fn conclude(&mut self, entry: &mut Entry) {
-        let Some(baseline) = entry.baseline.take() else {
-            return;
-        };
-        let interval = baseline.interval(&entry.last);
-        if interval.span.0 > 0 {
-            entry.verdict = Arc::new(classify(&interval, &self.config.context));
-        }
-        entry.send = interval.sending();
-        entry.receive = interval.receiving();
-        entry.budget = interval.budget;
-        self.add(&interval, entry.verdict.limit);
-    }
-
-    fn add(&mut self, interval: &Interval, limit: Limit) {
-        let summary = &mut self.summary;
-        let (acked, received) = (
-            interval.acked.unwrap_or_default(),
-            interval.received.unwrap_or_default(),
-        );
-        *summary.seconds.entry(limit).or_default() += interval.span.seconds();
-        *summary.bytes.entry(limit).or_default() += acked.0 + received.0;
-        summary.bytes_acked += acked.0;
-        summary.bytes_received += received.0;
-        self.moved.0 += acked.0;
-        self.moved.1 += received.0;
-        match interval.retransmits_by_kind {
-            Some(kinds) => {
-                summary.retransmits.fast += kinds.fast;
-                summary.retransmits.rto += kinds.rto;
-                summary.retransmits.tlp += kinds.tlp;
-            }
-            None => summary.retransmits_unknown += u64::from(interval.retransmits.unwrap_or(0)),
-        }
-    }
-
-    fn move_count(&mut self, from: Limit, to: Option<Limit>) {
-        if to == Some(from) {
-            return;
-        }
-        if let Some(count) = self.summary.connections.get_mut(&from) {
-            *count = count.saturating_sub(1);
-        }
-        if let Some(to) = to {
-            *self.summary.connections.entry(to).or_default() += 1;
-        }
-    }
-
-    /// Ends the interval of every connection that changed, and counts the time of those that did not.
-    pub fn tick(&mut self, now: Instant, events: &mut Vec<TraceEvent>) {
-        let span = now.since(if self.ticked.0 == 0 { now } else { self.ticked });
-        self.moved = (0, 0);
-        self.find_owners(now);
-        *self.summary.seconds.entry(Limit::None).or_default() += self.quiet.len() as f64 * span.seconds();
-
-        let mut active = std::mem::take(&mut self.active);
-        active.retain(|key, entry| {
-            let before = entry.verdict.limit;
-            let was_touched = std::mem::take(&mut entry.touched);
-            if was_touched {
-                self.conclude(entry);
-            } else {
-                entry.rest(&self.nothing);
-            }
-            self.move_count(before, Some(entry.verdict.limit));
-            if self.telling && before != entry.verdict.limit {
-                events.push(row::verdict(entry, now, before));
-            }
-            if was_touched {
-                return true;
-            }
-            match Quiet::pack(&entry.last, entry.owner.clone(), &mut self.room) {
-                Some(quiet) => self.quiet.insert(*key, quiet).is_some(),
-                None => true,
-            }
-        });
-        self.active = active;
-        self.ticked = now;
-        self.summary.send_bps = Bytes(self.moved.0).per(span).bits();
-        self.summary.receive_bps = Bytes(self.moved.1).per(span).bits();
     }
 
     fn find_owners(&mut self, now: Instant) {
@@ -327,11 +267,11 @@ impl Table {
         all.select_nth_unstable(count - 1);
         for (_, _, key) in &all[..count] {
             let limit = match self.active.remove(key) {
-                Some(entry) => entry.verdict.limit,
+                Some(entry) => entry.counted,
                 None => Limit::None,
             };
             self.quiet.remove(key);
-            self.move_count(limit, None);
+            self.account.gone(limit);
             self.evictions += 1;
             if let Some(owners) = &mut self.owners {
                 owners.forget(*key);
@@ -360,22 +300,7 @@ impl Table {
     /// Counts over all connections.
     #[must_use]
     pub fn summary(&self) -> &Summary {
-        &self.summary
-    }
-
-    /// Every connection as exits show it; built when asked for, since most ticks nobody looks.
-    #[must_use]
-    pub fn connections(&self, now: Instant) -> Vec<Arc<Connection>> {
-        let active = self.active.values().map(|entry| row::connection(entry, now));
-        let quiet = self.quiet.values().filter_map(|quiet| {
-            let mut entry = self.wake(quiet)?;
-            if entry.last.at > self.ticked {
-                // Found since the last tick, older than the source: what it does is not known yet.
-                entry.verdict = Arc::clone(&self.new);
-            }
-            Some(row::connection(&entry, now))
-        });
-        active.chain(quiet).map(Arc::new).collect()
+        self.account.summary()
     }
 }
 

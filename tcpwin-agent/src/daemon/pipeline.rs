@@ -8,19 +8,22 @@ use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use crate::classify::Context;
 use crate::config::Config;
-use crate::connection::{FindOwner, Table, TableConfig};
-use crate::host::Host;
+use crate::connection::{FindOwner, Paths, Table, TableConfig};
+use crate::host::{Host, Nic};
 use crate::snapshot::feed::{self, Handle, Inlet, Request};
 use crate::snapshot::{Health, Snapshot, Summary, TraceEvent};
-use crate::source::{Source, SourceError};
-use crate::units::Instant;
+use crate::source::{Source, SourceError, netns};
+use crate::units::{Instant, Nanos};
 
+use super::settings::Settings;
 use super::usage;
 
 /// How often single events are fetched between ticks.
 const DRAIN_EVERY: Duration = Duration::from_millis(100);
+
+/// How often the network interfaces are looked at.
+const LINKS_EVERY: Nanos = Nanos(60_000_000_000);
 
 /// Tells the kernel's CLOCK_MONOTONIC.
 pub type Clock = Box<dyn Fn() -> Instant + Send>;
@@ -36,6 +39,9 @@ pub struct Pipeline {
     /// What does not change from tick to tick.
     about: Health,
     last_tick: Option<Instant>,
+    /// When the network interfaces were last looked at.
+    links_read: Option<Instant>,
+    settings: Settings,
     tick: u64,
     tick_cpu_us: u64,
     overruns: u64,
@@ -68,25 +74,26 @@ impl Pipeline {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             ..Health::default()
         };
+        let configured = config.path_bandwidth.iter();
+        let table = Table::new(TableConfig {
+            capacity: config.max_connections.count(),
+        })
+        .with_paths(Paths::new(configured.map(|said| (said.prefix, said.rate))));
         let (inlet, handle) = feed::channel(Snapshot {
             health: about.clone(),
             ..Snapshot::default()
         });
         Self {
             source,
-            table: Table::new(TableConfig {
-                capacity: config.max_connections.count(),
-                context: Context {
-                    tcp_wmem_max: host.sysctl.tcp_wmem.map(|sizes| sizes.max),
-                    ..Context::default()
-                },
-            }),
+            table,
             clock,
             inlet,
             handle,
             interval: config.interval.duration(),
             about,
             last_tick: None,
+            links_read: None,
+            settings: Settings::default(),
             tick: 0,
             tick_cpu_us: 0,
             overruns: 0,
@@ -166,7 +173,9 @@ impl Pipeline {
             .source
             .poll(now, &mut |update| self.table.apply(update, &mut self.events));
         self.polls.note(polled);
+        self.read_links(now);
         self.table.tick(now, &mut self.events);
+        self.settings.follow(now, &mut self.table);
         self.tell_events();
 
         self.tick += 1;
@@ -177,6 +186,17 @@ impl Pipeline {
         self.tick_cpu_us = usage::thread_cpu_us() - cpu_before;
         let snapshot = Arc::new(self.snapshot(now, since / 1_000));
         self.inlet.latest.send_replace(snapshot);
+    }
+
+    /// Interfaces and their addresses come and go.
+    fn read_links(&mut self, now: Instant) {
+        let is_due = |read: Instant| now.since(read) >= LINKS_EVERY;
+        if self.links_read.is_none_or(is_due) {
+            self.links_read = Some(now);
+            if let Ok(own) = netns::own() {
+                self.table.set_links(own, &Nic::read());
+            }
+        }
     }
 
     fn drain(&mut self) {
@@ -219,6 +239,7 @@ impl Pipeline {
         let now = (self.clock)();
         let latest = Arc::clone(&self.inlet.latest.borrow());
         let full = Arc::new(Snapshot {
+            findings: self.table.findings(),
             connections: self.table.connections(now),
             ..(*latest).clone()
         });
@@ -233,6 +254,7 @@ impl Pipeline {
             tick: self.tick,
             health: self.health(),
             summary: self.summary(),
+            findings: Vec::new(),
             connections: Vec::new(),
         }
     }

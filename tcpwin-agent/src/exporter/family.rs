@@ -115,7 +115,7 @@ fn by_limit<'a>(samples: &mut Vec<Sample<'a>>, value: impl Fn(Limit) -> Value) {
 const LIMITS: usize = Limit::ALL.len();
 
 /// Every metric, in the order of the page.
-pub static FAMILIES: [Family; 25] = [
+pub static FAMILIES: [Family; 26] = [
     Family {
         name: "tcpwin_connections",
         help: "Connections open now, by what limits them",
@@ -153,6 +153,20 @@ pub static FAMILIES: [Family; 25] = [
         bound: LIMITS,
         read: |reading, samples| {
             let bytes = &reading.snapshot.summary.bytes;
+            by_limit(samples, |limit| {
+                Value::Count(bytes.get(&limit).copied().unwrap_or(0))
+            });
+        },
+    },
+    Family {
+        name: "tcpwin_bytes_not_moved",
+        help: "Data that lifting each limit would have moved beside what was moved, where the next limit is known",
+        unit: Unit::Count("bytes"),
+        kind: Kind::Counter,
+        labels: &["bound", "limit"],
+        bound: LIMITS,
+        read: |reading, samples| {
+            let bytes = &reading.snapshot.summary.bytes_not_moved;
             by_limit(samples, |limit| {
                 Value::Count(bytes.get(&limit).copied().unwrap_or(0))
             });

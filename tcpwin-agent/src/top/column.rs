@@ -114,7 +114,7 @@ impl Column {
         let tcp = &connection.tcp;
         let bytes = |value: Option<u32>| value.map_or(Cow::Borrowed(""), |n| bytes_text(u64::from(n)).into());
         match self {
-            Self::Limit => connection.limit.name().into(),
+            Self::Limit => figures::shown(connection).name().into(),
             Self::Gain => figures::gain(connection)
                 .filter(|gain| *gain >= 1.05)
                 .map_or(Cow::Borrowed(""), |gain| {

@@ -3,6 +3,13 @@
 use crate::classify::{Bound, Limit, Side};
 use crate::snapshot::Connection;
 
+/// The limit that screens show: what has held for a while, so that they stay calm; an agent that does not tell, its last one.
+pub(crate) fn shown(connection: &Connection) -> Limit {
+    connection
+        .prevailing
+        .map_or(connection.limit, |prevailing| prevailing.limit)
+}
+
 /// Factor by which the rate would rise once the binding limit is lifted.
 pub(crate) fn gain(connection: &Connection) -> Option<f64> {
     let next = connection.next.as_ref()?.rate_bps;
@@ -35,7 +42,8 @@ pub(crate) fn is_sick(connection: &Connection) -> bool {
 
 /// Class in the order of sickness; 0 is the sickest.
 pub(crate) fn severity(connection: &Connection) -> u8 {
-    match (connection.limit, connection.bound) {
+    let limit = shown(connection);
+    match (limit, limit.bound()) {
         (Limit::Stalled, _) => 0,
         // A young window opens by itself.
         (Limit::CwndStartup, _) => 3,
@@ -74,11 +82,18 @@ pub(crate) fn limit_text(limit: Limit) -> &'static str {
         Limit::RwndReader => "the peer's program reads slowly",
         Limit::CwndStartup => "slow start, the congestion window is still opening",
         Limit::CwndClamp => "the congestion window is clamped",
+        Limit::AppWindow => "a window of the protocol above TCP is full",
+        Limit::Rcvbuf => "our receive buffer holds the peer",
+        Limit::Reader => "our program reads slowly",
         Limit::Bandwidth => "the path carries no more",
+        Limit::Policer => "a policer drops what exceeds its rate",
         Limit::Pacing => "the program's own SO_MAX_PACING_RATE",
         Limit::Loss => "loss keeps the congestion window small",
+        Limit::MtuBlackhole => "full-size segments never arrive",
         Limit::Stalled => "nothing is acknowledged, the timer backs off",
         Limit::Turns => "one answer per round trip",
+        Limit::SmallWrites => "writes smaller than a segment wait or cost",
+        Limit::Host => "held on this host below TCP",
         Limit::App => "the program offers less than any window would carry",
         Limit::None => "idle or healthy",
         Limit::Unknown => "cannot be told yet",

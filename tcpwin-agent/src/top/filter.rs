@@ -14,6 +14,7 @@ mod parse;
 use std::str::FromStr;
 
 use self::field::Test;
+use super::figures;
 use crate::snapshot::Connection;
 
 /// What is wrong with a filter, and where.
@@ -96,8 +97,8 @@ fn mentions(connection: &Connection, word: &str) -> bool {
     contains(&connection.peer, word)
         || contains(&connection.local, word)
         || process.is_some_and(|process| contains(&process.name, word))
-        || contains(connection.limit.name(), word)
-        || contains(connection.bound.name(), word)
+        || contains(figures::shown(connection).name(), word)
+        || contains(figures::shown(connection).bound().name(), word)
         || connection
             .cgroup
             .as_deref()

@@ -64,6 +64,7 @@ fn told(event: &TraceEvent) -> TextOf<'_> {
         TraceEvent::Close {
             ts_ns,
             duration_us,
+            cost,
             connection,
         } => TextOf {
             process: connection.process.as_ref(),
@@ -72,7 +73,7 @@ fn told(event: &TraceEvent) -> TextOf<'_> {
                 "close",
                 &connection.local,
                 &connection.peer,
-                close_text(connection, *duration_us),
+                close_text(connection, *duration_us, cost.as_deref()),
             )
         },
         TraceEvent::Retransmit {
@@ -129,8 +130,8 @@ fn told(event: &TraceEvent) -> TextOf<'_> {
     }
 }
 
-/// Totals, duration and last verdict; what is not known is not told.
-fn close_text(connection: &Connection, duration_us: u64) -> String {
+/// Totals, duration, last verdict and what the causes cost; what is not known is not told.
+fn close_text(connection: &Connection, duration_us: u64, cost: Option<&str>) -> String {
     let tcp = &connection.tcp;
     let retransmits = tcp.retransmits_total.filter(|count| *count > 0);
     let parts = [
@@ -142,7 +143,8 @@ fn close_text(connection: &Connection, duration_us: u64) -> String {
         retransmits.map(|count| format!("{count} retransmitted")),
         Some(format!("last {}", connection.limit.name())),
     ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    let totals = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    cost.map_or(totals.clone(), |cost| format!("{totals}; {cost}"))
 }
 
 const fn origin_text(origin: Origin) -> &'static str {

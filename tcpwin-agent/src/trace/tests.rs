@@ -5,9 +5,18 @@ use tokio::sync::mpsc;
 use super::*;
 use crate::classify::{Bound, Direction, Limit, Side};
 use crate::observation::{Origin, RetransmitKind};
-use crate::snapshot::{Connection, Process, TcpFields, TraceEvent};
+use crate::snapshot::{Cause, Connection, Process, TcpFields, TraceEvent, cost};
 
 const MS: u64 = 1_000_000;
+
+fn causes() -> Vec<Cause> {
+    vec![Cause {
+        limit: Limit::RwndScale,
+        seconds: 3.31,
+        bytes: 1_199_000,
+        bytes_not_moved: Some(7_075_000),
+    }]
+}
 
 fn connection() -> Connection {
     Connection {
@@ -27,13 +36,19 @@ fn connection() -> Connection {
         limit: Limit::RwndScale,
         side: Side::PeerKernel,
         confidence: 0.9,
+        prevailing: None,
         rate_bps: 2.89e6,
         send_bps: 2.89e6,
         receive_bps: 0.0,
         ceiling_bps: None,
         ceiling_formula: None,
         next: None,
+        gain: None,
+        nothing_to_gain: false,
+        ledger: Vec::new(),
+        inconsistent: None,
         budget: None,
+        causes: causes(),
         proof: "in flight 65535 B = the peer's window".to_owned(),
         remedies: Vec::new(),
         tcp: TcpFields {
@@ -119,11 +134,13 @@ fn events() -> Vec<TraceEvent> {
         TraceEvent::Close {
             ts_ns: 3_477 * MS,
             duration_us: 3_477_000,
+            cost: cost(&causes(), 3_477_000),
             connection: Box::new(connection()),
         },
         TraceEvent::Close {
             ts_ns: 3_478 * MS,
             duration_us: 640,
+            cost: None,
             connection: Box::new(untold),
         },
     ]

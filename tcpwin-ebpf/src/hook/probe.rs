@@ -1,7 +1,7 @@
 //! ACKs, data and cwnd changes: `tp_btf/tcp_probe(sk, skb)`, each inbound segment in ESTABLISHED, before tcp_ack.
 
 use aya_ebpf::{macros::btf_tracepoint, programs::BtfTracePointContext};
-use tcpwin_common::{BUDGET_APP, BUDGET_IDLE, BUDGET_SNDBUF};
+use tcpwin_common::{BUDGET_APP, BUDGET_IDLE, BUDGET_PACING, BUDGET_SNDBUF};
 
 use crate::{
     account::{self, before},
@@ -25,8 +25,15 @@ fn probe(ctx: BtfTracePointContext) -> i32 {
     let held = account::state(socket, sequence, blocked);
     let outstanding = sequence.snd_nxt.wrapping_sub(sequence.snd_una);
     let span = account::credit(slot, held, outstanding, now);
-    if sequence.write_seq != sequence.snd_nxt && socket.snd_wnd() < socket.mss() {
-        slot.counters.zero_window_ns += span;
+    if sequence.write_seq != sequence.snd_nxt {
+        if socket.snd_wnd() < socket.mss() {
+            slot.counters.zero_window_ns += span;
+        }
+        if held == BUDGET_APP && socket.obeys_nagle() {
+            slot.counters.nagle_ns += span;
+        } else if held == BUDGET_PACING && socket.is_throttled() {
+            slot.counters.throttled_ns += span;
+        }
     }
 
     // From now: what this segment will change.
@@ -34,6 +41,9 @@ fn probe(ctx: BtfTracePointContext) -> i32 {
     let mut acked = 0;
     if before(sequence.snd_una, segment.ack_seq) && !before(sequence.snd_nxt, segment.ack_seq) {
         acked = segment.ack_seq.wrapping_sub(sequence.snd_una);
+        if acked > slot.counters.ack_max {
+            slot.counters.ack_max = acked;
+        }
     }
     slot.counters.bytes_acked = socket.bytes_acked() + u64::from(acked);
     slot.outstanding = outstanding.wrapping_sub(acked);
@@ -48,6 +58,8 @@ fn probe(ctx: BtfTracePointContext) -> i32 {
     let mut received = socket.bytes_received();
     if before(rcv_nxt, segment.end_seq) {
         slot.last_data_ns = now;
+        slot.counters.data_segments += 1;
+        slot.counters.unread_sum += u64::from(socket.unread());
         if !before(rcv_nxt, segment.seq) {
             received += u64::from(segment.end_seq.wrapping_sub(rcv_nxt));
         }

@@ -17,6 +17,8 @@ use crate::{
 const TCP_SYN_SENT: u8 = 2;
 const TCP_CA_RECOVERY: u8 = 3;
 const TCP_CA_LOSS: u8 = 4;
+/// Falls that the overshoot of slow start may cost, and that say nothing of the path.
+const FALLS_AFTER_START: u32 = 3;
 /// `ICSK_TIME_LOSS_PROBE`.
 const PENDING_LOSS_PROBE: u8 = 5;
 
@@ -83,7 +85,13 @@ fn retransmit_synack(_ctx: BtfTracePointContext) -> i32 {
 /// The connection enters recovery or loss.
 #[inline(always)]
 pub fn fall(slot: &mut Slot, socket: Socket, ca_state: u8, now: u64) {
+    let cwnd = u64::from(socket.cwnd());
     slot.counters.cwnd_falls += 1;
+    if slot.counters.cwnd_falls > FALLS_AFTER_START {
+        slot.counters.falls_counted += 1;
+        slot.counters.fall_cwnd_sum += cwnd;
+        slot.counters.fall_cwnd_sq += cwnd * cwnd;
+    }
     slot.gauges.ca_state = ca_state;
     if wanted(WANT_CWND_FALL) {
         slot::send(&Event {

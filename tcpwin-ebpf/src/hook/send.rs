@@ -5,7 +5,7 @@ use aya_ebpf::{
     macros::{btf_tracepoint, fexit},
     programs::{BtfTracePointContext, FExitContext},
 };
-use tcpwin_common::{BUDGET_SNDBUF, Counters};
+use tcpwin_common::{BUDGET_SNDBUF, Counters, Slot};
 
 use crate::{
     account::{self, before},
@@ -63,8 +63,13 @@ fn on_send(sk: *const u8, ret: i32) {
         }
         // Prompted by the peer's word: data came after our last send, and we answer within a fraction of a round trip.
         let written_before = sequence.write_seq.wrapping_sub(ret as u32);
-        let prompted = slot.last_data_ns > slot.last_send_ns
-            && now.wrapping_sub(slot.last_data_ns) < u64::from(slot.gauges.srtt_us) * 250;
+        let round_trip = u64::from(slot.gauges.srtt_us) * 1000;
+        let prompted =
+            slot.last_data_ns > slot.last_send_ns && now.wrapping_sub(slot.last_data_ns) < round_trip / 4;
+        if now.wrapping_sub(slot.last_send_ns) > round_trip / 8 {
+            slot.counters.pauses += 1;
+            slot.counters.pauses_prompted += u32::from(prompted);
+        }
         if !before(sequence.snd_una, written_before) {
             slot.counters.resumes += 1;
             if prompted {
@@ -73,11 +78,35 @@ fn on_send(sk: *const u8, ret: i32) {
         } else if prompted && !before(sequence.snd_nxt, written_before) {
             slot.counters.turns_in_flight += 1;
         }
+        if prompted {
+            end_burst(slot);
+            // Part of what was just written may be acknowledged by now.
+            if before(sequence.snd_una, written_before) {
+                slot.counters.turn_flight_sum += u64::from(written_before.wrapping_sub(sequence.snd_una));
+            }
+        }
+        let unacked = sequence.write_seq.wrapping_sub(sequence.snd_una);
+        if unacked > slot.burst_peak {
+            slot.burst_peak = unacked;
+        }
         slot.last_send_ns = now;
     }
     slot.budget_state = account::state(socket, sequence, blocked) as u32;
     slot.outstanding = sequence.snd_nxt.wrapping_sub(sequence.snd_una);
     account::copy_gauges(slot, socket, sequence, blocked, now);
+}
+
+/// Inbound data prompts a new burst: the last one is complete.
+#[inline(always)]
+fn end_burst(slot: &mut Slot) {
+    let peak = slot.burst_peak;
+    if peak > 0 {
+        let units = u64::from(peak >> 6);
+        slot.counters.bursts += 1;
+        slot.counters.burst_peak_sum += u64::from(peak);
+        slot.counters.burst_peak_sq += units * units;
+        slot.burst_peak = 0;
+    }
 }
 
 #[inline(always)]

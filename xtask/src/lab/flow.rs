@@ -3,6 +3,7 @@
 //! The truth of a flow is what its receiver's program counted in its own bytes; nothing here reads what tcpwin reads,
 //! save the kernel's counters that are printed beside it for comparison.
 
+mod pattern;
 mod program;
 mod report;
 mod send;
@@ -19,8 +20,9 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 
+pub use pattern::{Method, Part, Pattern};
 pub use report::{Reading, Report, TcpInfo};
-pub use spec::{Family, FlowSpec, Method, Part, Pattern, WorkerSpec};
+pub use spec::{Family, FlowSpec, WorkerSpec};
 pub use worker::run as run_worker;
 
 use super::clock::{now_ns, seconds_ns};

@@ -5,7 +5,7 @@ use std::process::Stdio;
 use anyhow::Result;
 
 use super::clock::{now_ns, seconds_ns};
-use super::flow::Connection;
+use super::flow::{Connection, FlowHandle};
 use super::net::{Net, Side};
 use super::netns::tool;
 use super::relay::LinkStats;
@@ -37,9 +37,7 @@ pub struct Run {
 
 /// Runs the scenario's flows; `watch` looks on once a second in the steady part.
 pub fn run(scenario: &Scenario, watch: &mut dyn Watch, with_ss: bool) -> Result<Run> {
-    let mut net = Net::new(&scenario.path)?;
-    net.configure(Side::Sender, &scenario.hosts.sender)?;
-    net.configure(Side::Receiver, &scenario.hosts.receiver)?;
+    let (mut net, mut beside) = lay_out(scenario)?;
     let mut flow = Traffic::start(&net, scenario)?;
     if scenario.flow.as_ref().is_some_and(|flow| flow.older_than_agent) {
         flow.listen_until(now_ns() + seconds_ns(AGE_S))?;
@@ -73,6 +71,9 @@ pub fn run(scenario: &Scenario, watch: &mut dyn Watch, with_ss: bool) -> Result<
     }
     flow.listen_until(end_ns)?;
     flow.stop()?;
+    for other in &mut beside {
+        other.stop()?;
+    }
     let truths = flow
         .connections()
         .iter()
@@ -86,6 +87,16 @@ pub fn run(scenario: &Scenario, watch: &mut dyn Watch, with_ss: bool) -> Result<
         path: net.stats(),
         ss,
     })
+}
+
+/// Makes the hosts, the path and the flows that others share it with.
+pub fn lay_out(scenario: &Scenario) -> Result<(Net, Vec<FlowHandle>)> {
+    let net = Net::new(&scenario.path)?;
+    net.configure(Side::Sender, &scenario.hosts.sender)?;
+    net.configure(Side::Receiver, &scenario.hosts.receiver)?;
+    let beside = scenario.beside.iter().map(|flow| net.spawn_flow(flow));
+    let beside = beside.collect::<Result<_>>()?;
+    Ok((net, beside))
 }
 
 fn ss_of(net: &Net, side: Side) -> Result<String> {

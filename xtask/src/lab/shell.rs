@@ -7,15 +7,14 @@ use std::{env, thread};
 use anyhow::{Context, Result, bail};
 
 use super::clock::{now_ns, seconds_ns};
-use super::net::{Net, Side};
+use super::net::Side;
+use super::run::lay_out;
 use super::scenario::Scenario;
 use super::traffic::Traffic;
 
 /// Runs the scenario's flows until the shell ends.
 pub fn open(scenario: &Scenario) -> Result<()> {
-    let net = Net::new(&scenario.path)?;
-    net.configure(Side::Sender, &scenario.hosts.sender)?;
-    net.configure(Side::Receiver, &scenario.hosts.receiver)?;
+    let (net, _beside) = lay_out(scenario)?;
     let mut flow = Traffic::start(&net, scenario)?;
     let (sender, receiver) = (net.host(Side::Sender).name(), net.host(Side::Receiver).name());
     println!("The flow runs. Its hosts are network namespaces:");

@@ -263,7 +263,8 @@ mod tests {
 
     use super::{Sample, judge};
     use crate::lab::net::Side;
-    use crate::lab::scenario::{Phase, Scenario};
+    use crate::lab::scenario::Scenario;
+    use crate::lab::scenario::expect::Phase;
     use crate::lab::truth::Truth;
 
     fn truth(received_bps: f64) -> Truth {

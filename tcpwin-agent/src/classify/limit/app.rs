@@ -9,6 +9,8 @@ use crate::units::bits_text;
 
 /// Segments an interval may carry and still count as next to nothing.
 const FEW_SEGMENTS: u64 = 4;
+/// Segments of loopback and jumbo frames are not so little.
+const LARGE_SEGMENT: u32 = 1460;
 
 /// Idle, or carrying next to nothing.
 pub(in crate::classify) fn nothing(evidence: &Evidence<'_>) -> Option<Verdict> {
@@ -18,13 +20,15 @@ pub(in crate::classify) fn nothing(evidence: &Evidence<'_>) -> Option<Verdict> {
         .unwrap_or_default()
         .0
         .saturating_add(evidence.interval.received.unwrap_or_default().0);
-    if evidence.held() > 0.5 {
+    // What waits under Nagle's rule is held as well, however little it is.
+    let is_nagled = evidence.interval.nagle.is_some_and(|share| share > 0.25);
+    if evidence.held() > 0.5 || is_nagled {
         return None;
     }
     if moved == 0 {
         return Some(Verdict::none(evidence.direction, "idle".to_owned()));
     }
-    if moved <= FEW_SEGMENTS * u64::from(evidence.mss) {
+    if moved <= FEW_SEGMENTS * u64::from(evidence.mss.min(LARGE_SEGMENT)) {
         let proof = format!("{moved} B in the interval: nothing limits so little");
         return Some(Verdict::none(evidence.direction, proof));
     }

@@ -3,8 +3,9 @@
 use tcpwin_common::BUDGET_CWND;
 
 use super::verdict;
+use crate::classify::advice::{self, Ask};
 use crate::classify::evidence::Evidence;
-use crate::classify::{Limit, Remedy, Side, Verdict, ledger};
+use crate::classify::{Limit, Side, Verdict, ledger};
 use crate::units::{Bytes, bits_text, rtt_text};
 
 pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
@@ -23,18 +24,12 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         rtt_text(rtt),
         bits_text(ceiling.rate.bits()),
     );
-    let remedies = vec![Remedy {
-        side: Side::LocalKernel,
-        change: "remove `cwnd lock` from the route (ip route show; repeat its metric in ip route change)"
-            .to_owned(),
-        why: "a locked cwnd never grows past its value; live connections keep it".to_owned(),
-    }];
     Some(verdict(
         Limit::CwndClamp,
         Side::LocalKernel,
         evidence.confidence(share),
         Some(ceiling),
         proof,
-        remedies,
+        advice::cwnd_clamp(&Ask::of(evidence)),
     ))
 }

@@ -3,8 +3,9 @@
 use tcpwin_common::BUDGET_CWND;
 
 use super::verdict;
+use crate::classify::advice::{self, Ask};
 use crate::classify::evidence::Evidence;
-use crate::classify::{Limit, Remedy, Side, Verdict, ledger};
+use crate::classify::{Limit, Side, Verdict, ledger};
 use crate::units::{Bytes, bits_text, rtt_text};
 
 pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
@@ -24,17 +25,12 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         share * 100.0,
         bits_text(ceiling.rate.bits()),
     );
-    let remedies = vec![Remedy {
-        side: Side::LocalKernel,
-        change: "keep connections open between transfers; net.ipv4.tcp_slow_start_after_idle=0; `initcwnd` on the route".to_owned(),
-        why: format!("each doubling costs a round trip of {}", rtt_text(rtt)),
-    }];
     Some(verdict(
         Limit::CwndStartup,
         Side::Nobody,
         evidence.confidence(share),
         Some(ceiling),
         proof,
-        remedies,
+        advice::cwnd_startup(&Ask::of(evidence)),
     ))
 }

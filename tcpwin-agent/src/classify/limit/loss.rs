@@ -3,8 +3,9 @@
 use tcpwin_common::BUDGET_CWND;
 
 use super::verdict;
-use crate::classify::evidence::Evidence;
-use crate::classify::{Ceiling, Limit, Remedy, Side, Verdict, ledger};
+use crate::classify::advice::{self, Ask};
+use crate::classify::evidence::{Evidence, Losses};
+use crate::classify::{Ceiling, Limit, Side, Verdict, ledger};
 use crate::units::{bits_text, rtt_text};
 
 /// Below one segment in this many, loss does not explain a cwnd.
@@ -13,8 +14,17 @@ const LEAST_LOSS: f64 = 0.0003;
 pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
     let loss = evidence.loss_ratio();
     let rtt = evidence.srtt?;
-    if loss < LEAST_LOSS || evidence.is_queueing() {
+    // Where nothing gets through there is no rate to explain.
+    let is_dead = evidence.interval.acked.is_some_and(|acked| acked.0 == 0);
+    if loss < LEAST_LOSS || evidence.is_queueing() || is_dead {
         return None;
+    }
+    if evidence.losses() == Losses::Few {
+        let reason = format!(
+            "{:.2} % of segments were lost without a queue, too few times yet to tell random loss from a policer",
+            loss * 100.0
+        );
+        return Some(Verdict::unknown(evidence.direction, reason));
     }
     let mathis = ledger::mathis(evidence.mss, rtt, loss)?;
     let share = evidence.share(BUDGET_CWND);
@@ -29,19 +39,6 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         bits_text(mathis.bits()),
         bits_text(evidence.rate.bits()),
     );
-    let remedies = vec![
-        Remedy {
-            side: Side::Path,
-            change: "find the loss (interface errors, Wi-Fi, duplex, a failing optic) with mtr or ethtool -S"
-                .to_owned(),
-            why: format!("halving it gives √2 times the rate over {}", rtt_text(rtt)),
-        },
-        Remedy {
-            side: Side::LocalKernel,
-            change: "sysctl -w net.ipv4.tcp_congestion_control=bbr".to_owned(),
-            why: "bbr does not take random loss for a full path; new connections only".to_owned(),
-        },
-    ];
     let formula = format!("{} B ÷ {} × 1.22 ÷ √{loss:.4}", evidence.mss, rtt_text(rtt));
     let ceiling = Ceiling {
         limit: Limit::Loss,
@@ -54,6 +51,6 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         evidence.confidence(share),
         Some(ceiling),
         proof,
-        remedies,
+        advice::loss(&Ask::of(evidence)),
     ))
 }

@@ -3,8 +3,9 @@
 use tcpwin_common::{BUDGET_CWND, BUDGET_PACING};
 
 use super::verdict;
+use crate::classify::advice::{self, Ask};
 use crate::classify::evidence::Evidence;
-use crate::classify::{Ceiling, Limit, Remedy, Side, Verdict};
+use crate::classify::{Ceiling, Limit, Side, Verdict};
 use crate::units::{BytesPerSec, bits_text};
 
 pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
@@ -22,11 +23,6 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         bits_text(most.bits()),
         bits_text(evidence.rate.bits()),
     );
-    let remedies = vec![Remedy {
-        side: Side::LocalApp,
-        change: "raise or remove the program's setsockopt(SO_MAX_PACING_RATE)".to_owned(),
-        why: "the cap is the program's own choice".to_owned(),
-    }];
     let ceiling = Ceiling {
         limit: Limit::Pacing,
         rate: most,
@@ -38,6 +34,6 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         evidence.confidence(share),
         Some(ceiling),
         proof,
-        remedies,
+        advice::pacing(&Ask::of(evidence)),
     ))
 }

@@ -2,9 +2,10 @@
 
 use tcpwin_common::BUDGET_RWND;
 
-use super::{round_up, verdict};
+use super::verdict;
+use crate::classify::advice::{self, Ask};
 use crate::classify::evidence::Evidence;
-use crate::classify::{Limit, Remedy, Side, Verdict, ledger};
+use crate::classify::{Limit, Side, Verdict, ledger};
 use crate::units::{Bytes, bits_text, bytes_text, rtt_text};
 
 pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
@@ -21,34 +22,12 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         rtt_text(rtt),
         bits_text(ceiling.rate.bits()),
     );
-    let target = evidence
-        .context
-        .path
-        .map_or(Bytes(window.0.saturating_mul(10)), |path| path.bdp(rtt));
-    let size = round_up(target.0.saturating_mul(2));
-    let remedies = vec![
-        Remedy {
-            side: Side::PeerApp,
-            change: "on the peer: remove its program's setsockopt(SO_RCVBUF), set before connect or listen"
-                .to_owned(),
-            why: "a set buffer switches the window's autotuning off".to_owned(),
-        },
-        Remedy {
-            side: Side::PeerKernel,
-            change: format!("on the peer: sysctl -w net.ipv4.tcp_rmem=\"4096 131072 {size}\""),
-            why: format!(
-                "a window of {} over {} needs about twice that in buffer",
-                bytes_text(target.0),
-                rtt_text(rtt)
-            ),
-        },
-    ];
     Some(verdict(
         Limit::Rwnd,
         Side::PeerKernel,
         evidence.confidence(share),
         Some(ceiling),
         proof,
-        remedies,
+        advice::rwnd(&Ask::of(evidence)),
     ))
 }

@@ -6,8 +6,9 @@
 use tcpwin_common::BUDGET_RWND;
 
 use super::verdict;
+use crate::classify::advice::{self, Ask};
 use crate::classify::evidence::Evidence;
-use crate::classify::{Ceiling, Limit, Remedy, Side, Verdict};
+use crate::classify::{Ceiling, Limit, Side, Verdict};
 use crate::units::{Bytes, bits_text, bytes_text, rtt_text};
 
 pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
@@ -37,17 +38,12 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         bits_text(full.bits()),
         bits_text(evidence.rate.bits()),
     );
-    let remedies = vec![Remedy {
-        side: Side::PeerApp,
-        change: "on the peer: make the program read faster (disk, CPU, its own downstream)".to_owned(),
-        why: "a larger buffer would only fill up too".to_owned(),
-    }];
     Some(verdict(
         Limit::RwndReader,
         Side::PeerApp,
         evidence.confidence(share),
         Some(ceiling),
         proof,
-        remedies,
+        advice::rwnd_reader(&Ask::of(evidence)),
     ))
 }

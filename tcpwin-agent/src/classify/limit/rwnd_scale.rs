@@ -4,8 +4,9 @@
 use tcpwin_common::BUDGET_RWND;
 
 use super::verdict;
+use crate::classify::advice::{self, Ask};
 use crate::classify::evidence::Evidence;
-use crate::classify::{Limit, Remedy, Side, Verdict, ledger};
+use crate::classify::{Limit, Side, Verdict, ledger};
 use crate::units::{Bytes, bits_text, rtt_text};
 
 /// A shift above which the scale itself is no narrow place: 65,535 << 7 is 8.4 MB.
@@ -42,25 +43,12 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         rtt_text(rtt),
         bits_text(ceiling.rate.bits()),
     );
-    let remedies = vec![
-        Remedy {
-            side: Side::PeerKernel,
-            change: "on the peer: sysctl -w net.ipv4.tcp_window_scaling=1, and a SO_RCVBUF (if any) set before connect or listen"
-                .to_owned(),
-            why: "the scale is fixed in the SYN: only new connections get it".to_owned(),
-        },
-        Remedy {
-            side: Side::Path,
-            change: "check that no middlebox strips the window scale option from SYN packets".to_owned(),
-            why: "both ends may offer it and neither see it".to_owned(),
-        },
-    ];
     Some(verdict(
         Limit::RwndScale,
         Side::PeerKernel,
         evidence.confidence(share),
         Some(ceiling),
         proof,
-        remedies,
+        advice::rwnd_scale(&Ask::of(evidence)),
     ))
 }

@@ -5,17 +5,15 @@
 
 use tcpwin_common::BUDGET_SNDBUF;
 
-use super::{round_up, verdict};
+use super::verdict;
+use crate::classify::advice::{self, Ask};
 use crate::classify::evidence::{Evidence, Shares};
-use crate::classify::{Limit, Remedy, Side, Verdict, ledger};
-use crate::units::{Bytes, bits_text, bytes_text, rtt_text};
-
-/// The buffer an engineer asks for when nobody says how fast the path is: ten times what it holds now.
-const GROWTH: u64 = 10;
+use crate::classify::{Limit, Side, Verdict, ledger};
+use crate::units::{bits_text, bytes_text, rtt_text};
 
 pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
     let share = evidence.share(BUDGET_SNDBUF);
-    let rtt = evidence.srtt?;
+    let rtt = evidence.byte_rtt()?;
     let flight = evidence.flight(BUDGET_SNDBUF)?;
     let tcp = &evidence.interval.tcp;
     if evidence.origin == Shares::Guessed && tcp.sndbuf_locked != Some(true) && share < 0.5 {
@@ -53,46 +51,13 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         rtt_text(rtt),
         bits_text(ceiling.rate.bits()),
     );
-    let target = evidence
-        .context
-        .path
-        .map_or(Bytes(flight.0.saturating_mul(GROWTH)), |path| path.bdp(rtt));
-    // Twice the payload: the kernel charges the buffer for its own records too.
-    let size = round_up(target.0.saturating_mul(2));
-    let why = format!(
-        "{} in flight over {} need a buffer of twice that",
-        bytes_text(target.0),
-        rtt_text(rtt)
-    );
-    let (side, remedies) = if locked {
-        let drop = Remedy {
-            side: Side::LocalApp,
-            change: "remove the program's setsockopt(SO_SNDBUF)".to_owned(),
-            why: "autotuning then grows the buffer with cwnd, up to tcp_wmem[2]".to_owned(),
-        };
-        let raise = Remedy {
-            side: Side::LocalApp,
-            change: format!("setsockopt(SO_SNDBUF, {})", size / 2),
-            why,
-        };
-        (Side::LocalApp, vec![drop, raise])
-    } else {
-        let change = format!("sysctl -w net.ipv4.tcp_wmem=\"4096 16384 {size}\"");
-        (
-            Side::LocalKernel,
-            vec![Remedy {
-                side: Side::LocalKernel,
-                change,
-                why,
-            }],
-        )
-    };
+    let side = if locked { Side::LocalApp } else { Side::LocalKernel };
     Some(verdict(
         Limit::Sndbuf,
         side,
         evidence.confidence(share),
         Some(ceiling),
         proof,
-        remedies,
+        advice::sndbuf(&Ask::of(evidence)),
     ))
 }

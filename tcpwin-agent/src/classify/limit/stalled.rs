@@ -1,8 +1,11 @@
 //! `stalled`: nothing is acknowledged and the retransmission timer backs off (RFC 6298, section 5.5).
 
+use tcpwin_common::BUDGET_RWND;
+
 use super::verdict;
+use crate::classify::advice::{self, Ask};
 use crate::classify::evidence::Evidence;
-use crate::classify::{Limit, Remedy, Side, Verdict};
+use crate::classify::{Limit, Side, Verdict};
 use crate::units::bytes_text;
 
 pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
@@ -17,16 +20,17 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
     {
         return None;
     }
+    if has_no_room(evidence) {
+        let reason = format!(
+            "{timeouts} retransmission timeouts in a row behind a window of {} B: the peer has no room for a segment, or is gone",
+            tcp.snd_wnd.unwrap_or(0)
+        );
+        return Some(Verdict::unknown(evidence.direction, reason));
+    }
     let proof = format!(
         "Nothing was acknowledged: {timeouts} retransmission timeouts in a row with {} ({outstanding} segments) outstanding.",
         bytes_text(u64::from(outstanding) * u64::from(evidence.mss)),
     );
-    let remedies = vec![Remedy {
-        side: Side::Path,
-        change: "check that the peer is up and the path whole; net.ipv4.tcp_retries2 bounds the wait"
-            .to_owned(),
-        why: "each further timeout doubles the wait, up to 120 s".to_owned(),
-    }];
     let confidence = (0.6 + 0.1 * f64::from(timeouts)).min(0.99);
     Some(verdict(
         Limit::Stalled,
@@ -34,6 +38,13 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         confidence,
         None,
         proof,
-        remedies,
+        advice::stalled(&Ask::of(evidence)),
     ))
+}
+
+/// The peer's window holds less than two segments and that is what data waited for: a receiver drops what it has no memory for.
+fn has_no_room(evidence: &Evidence<'_>) -> bool {
+    let window = evidence.interval.tcp.snd_wnd;
+    let is_tiny = window.is_some_and(|bytes| u64::from(bytes) < 2 * u64::from(evidence.mss));
+    is_tiny && evidence.share(BUDGET_RWND) > 0.5
 }

@@ -3,9 +3,10 @@
 use tcpwin_common::{BUDGET_APP, BUDGET_IDLE};
 
 use super::verdict;
+use crate::classify::advice::{self, Ask};
 use crate::classify::evidence::Evidence;
-use crate::classify::{Ceiling, Limit, Remedy, Side, Verdict};
-use crate::units::{Bytes, bits_text, bytes_text, rtt_text};
+use crate::classify::{Ceiling, Limit, Side, Verdict};
+use crate::units::{Bytes, bytes_text, rtt_text};
 
 pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
     let calls = evidence.interval.calls?;
@@ -36,24 +37,25 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         rounds,
         rtt_text(rtt),
     );
-    let remedies = vec![Remedy {
-        side: Side::LocalApp,
-        change: "pipeline: send the next request before the answer to the last, or ask for more at a time"
-            .to_owned(),
-        why: format!(
-            "{} per round trip of {} makes {}",
-            bytes_text(per_turn.0),
-            rtt_text(rtt),
-            bits_text(evidence.rate.bits())
-        ),
-    }];
+    // Bytes a turn as this interval has them: the peer's answers count too.
+    let ask = Ask {
+        burst: Some(per_turn),
+        ..Ask::of(evidence)
+    };
     let ceiling = per_turn.per_rtt(rtt).map(|rate| Ceiling {
         limit: Limit::Turns,
         rate,
         formula: format!("{} a turn ÷ {}", bytes_text(per_turn.0), rtt_text(rtt)),
     });
     let confidence = evidence.confidence(f64::from(calls.turns) / f64::from(calls.resumes.max(1)));
-    let mut verdict = verdict(Limit::Turns, Side::LocalApp, confidence, ceiling, proof, remedies);
+    let mut verdict = verdict(
+        Limit::Turns,
+        Side::LocalApp,
+        confidence,
+        ceiling,
+        proof,
+        advice::turns(&ask),
+    );
     verdict.direction = evidence.direction;
     Some(verdict)
 }

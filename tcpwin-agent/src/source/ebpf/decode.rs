@@ -20,6 +20,10 @@ const AF_INET6: u8 = 10;
 /// `TCP_INFINITE_SSTHRESH`.
 const INFINITE_SSTHRESH: u32 = 0x7fff_ffff;
 
+/// Bits of `tcp_sock.nonagle` (include/net/tcp.h).
+const NAGLE_OFF: u8 = 1;
+const NAGLE_CORK: u8 = 2;
+
 /// A whole slot from a ring record.
 pub(super) fn slot(bytes: &[u8]) -> Option<Slot> {
     let bytes = bytes.get(..size_of::<Slot>())?;
@@ -153,6 +157,9 @@ fn tcp(gauges: &Gauges, identity: &Identity) -> Tcp {
         wmem_queued: Some(gauges.wmem_queued),
         unsent: Some(gauges.unsent),
         unread: Some(gauges.unread),
+        rcv_rtt_us: (gauges.rcv_rtt_us > 0).then_some(gauges.rcv_rtt_us),
+        wmem_alloc: Some(gauges.wmem_alloc),
+        nagle: Some(gauges.nonagle & (NAGLE_OFF | NAGLE_CORK) == 0),
         in_flight: Some(in_flight.min(u64::from(gauges.outstanding)) as u32),
         packets_out: Some(gauges.packets_out),
         lost: Some(gauges.lost_out),
@@ -217,7 +224,16 @@ pub(super) fn observation(slot: &Slot, now: Instant) -> Option<Observation> {
             delivered: Some(slot.gauges.delivered),
             segments_in: Some(counters.segments_in),
             cwnd_falls: Some(counters.cwnd_falls),
+            fall_cwnd: Some((
+                counters.falls_counted,
+                counters.fall_cwnd_sum,
+                counters.fall_cwnd_sq,
+            )),
             zero_window_ns: Some(counters.zero_window_ns),
+            nagle_ns: Some(counters.nagle_ns),
+            throttled_ns: Some(counters.throttled_ns),
+            unread: Some((counters.data_segments, counters.unread_sum)),
+            ack_max: Some(counters.ack_max),
             chrono_us: None,
         },
         budget: Some(budget(slot, now)),
@@ -233,6 +249,12 @@ pub(super) fn observation(slot: &Slot, now: Instant) -> Option<Observation> {
             turns: counters.turns,
             turns_in_flight: counters.turns_in_flight,
             unblocks: counters.unblocks,
+            pauses: counters.pauses,
+            pauses_prompted: counters.pauses_prompted,
+            bursts: counters.bursts,
+            burst_peak_sum: counters.burst_peak_sum,
+            burst_peak_sq: counters.burst_peak_sq,
+            turn_flight_sum: counters.turn_flight_sum,
         }),
     })
 }

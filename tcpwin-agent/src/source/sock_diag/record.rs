@@ -160,6 +160,9 @@ impl Record {
             wmem_queued: self.memory.map(|memory| memory.wmem_queued),
             unsent: info.notsent_bytes(),
             unread: Some(self.rqueue),
+            rcv_rtt_us: info.rcv_rtt().filter(|&rtt| rtt != 0),
+            wmem_alloc: None,
+            nagle: None,
             in_flight: self.in_flight(info),
             packets_out: info.unacked(),
             lost: info.lost(),
@@ -214,7 +217,12 @@ fn totals(info: &TcpInfo) -> Totals {
         delivered: info.delivered(),
         segments_in: info.segs_in().map(u64::from),
         cwnd_falls: None,
+        fall_cwnd: None,
         zero_window_ns: None,
+        nagle_ns: None,
+        throttled_ns: None,
+        unread: None,
+        ack_max: None,
         chrono_us: chrono_us(),
     }
 }

@@ -68,6 +68,8 @@ tcp_info! {
     snd_ssthresh: u32 = 76;
     /// Congestion window, segments.
     snd_cwnd: u32 = 80;
+    /// Round-trip time as the receiving side estimates it, µs; 0 before the first sample.
+    rcv_rtt: u32 = 92;
     /// Segments retransmitted over the connection's life.
     total_retrans: u32 = 100;
     /// `sk_pacing_rate`, bytes per second; all ones when unlimited.

@@ -81,8 +81,11 @@ const fn field(name: &'static str, kind: Kind) -> Field {
 }
 
 const FIELDS: &[Field] = &[
-    field("bound", Kind::Choice(&BOUNDS, |c| c.bound.name())),
-    field("limit", Kind::Choice(&LIMITS, |c| c.limit.name())),
+    field(
+        "bound",
+        Kind::Choice(&BOUNDS, |c| figures::shown(c).bound().name()),
+    ),
+    field("limit", Kind::Choice(&LIMITS, |c| figures::shown(c).name())),
     field("dir", Kind::Choice(&["send", "receive"], direction)),
     field(
         "proc",

@@ -2,8 +2,10 @@
 
 mod bdp;
 mod budget;
+mod causes;
 mod fields;
 mod history;
+mod ledger;
 mod verdict;
 
 use ratatui::Frame;
@@ -47,6 +49,8 @@ fn lines(state: &State) -> Vec<Line<'static>> {
         for section in [
             budget::lines(connection, cells, theme),
             bdp::lines(connection, cells, theme),
+            ledger::lines(connection, cells, theme),
+            causes::lines(connection, cells, theme),
             history::lines(connection, state, cells),
             fields::lines(connection, cells, theme),
         ] {
@@ -58,6 +62,8 @@ fn lines(state: &State) -> Vec<Line<'static>> {
     let mut beside = [Vec::new(), Vec::new()];
     beside[0].extend(budget::lines(connection, left, theme));
     beside[0].extend(bdp::lines(connection, left, theme));
+    beside[0].extend(ledger::lines(connection, left, theme));
+    beside[1].extend(causes::lines(connection, right, theme));
     beside[1].extend(history::lines(connection, state, right));
     beside[1].extend(fields::lines(connection, right, theme));
     let [left_lines, right_lines] = beside;

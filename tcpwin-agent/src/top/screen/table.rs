@@ -8,6 +8,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use crate::top::column::{Column, Placed};
+use crate::top::figures;
 use crate::top::state::State;
 use crate::top::text::width;
 use crate::top::theme::Sign;
@@ -22,7 +23,7 @@ pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
         for place in &columns {
             let text = place.column.text(connection, theme);
             let style = match place.column {
-                Column::Limit => theme.bound(connection.bound),
+                Column::Limit => theme.bound(figures::shown(connection).bound()),
                 Column::Gain => theme.title(),
                 Column::Proof => theme.dim(),
                 _ => Style::new(),

@@ -7,9 +7,11 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::layout::Size;
 
-use crate::classify::{Direction, Limit, Remedy, Side};
+use crate::classify::{Bound, Direction, Limit, Remedy, Side};
 use crate::observation::{Origin, Retransmits, TcpState};
-use crate::snapshot::{Budget, Connection, Health, Next, Process, Snapshot, Summary, TcpFields};
+use crate::snapshot::{
+    Budget, Cause, Ceiling, Connection, Health, Prevailing, Process, Snapshot, Summary, TcpFields,
+};
 use crate::source::HookState;
 use crate::top::action::{Action, Effect};
 use crate::top::state::State;
@@ -35,13 +37,19 @@ pub(super) fn connection(id: u64, limit: Limit, process: &str, peer: &str, rate_
         limit,
         side: Side::Nobody,
         confidence: 0.9,
+        prevailing: None,
         rate_bps,
         send_bps: rate_bps,
         receive_bps: rate_bps / 100.0,
         ceiling_bps: None,
         ceiling_formula: None,
         next: None,
+        gain: None,
+        nothing_to_gain: false,
+        ledger: Vec::new(),
+        inconsistent: None,
         budget: None,
+        causes: Vec::new(),
         proof: String::new(),
         remedies: Vec::new(),
         tcp: TcpFields {
@@ -69,7 +77,7 @@ pub(super) fn unscaled() -> Connection {
     it.cgroup = Some("/system.slice/nginx.service".into());
     it.ceiling_bps = Some(2.896e6);
     it.ceiling_formula = Some("65535 B ÷ 181 ms".into());
-    it.next = Some(Next {
+    it.next = Some(Ceiling {
         limit: Limit::Bandwidth,
         rate_bps: 20e6,
         formula: "best delivery rate to this peer".into(),
@@ -80,20 +88,47 @@ pub(super) fn unscaled() -> Connection {
         pacing: 0.02,
         ..Budget::default()
     });
+    it.gain = Some(7.0);
+    let ceiling = |limit, rate_bps, formula: &str| Ceiling {
+        limit,
+        rate_bps,
+        formula: formula.into(),
+    };
+    it.ledger = vec![
+        ceiling(Limit::RwndScale, 2.896e6, "65535 B ÷ 181 ms"),
+        ceiling(Limit::Bandwidth, 20e6, "best delivery rate to this peer"),
+        ceiling(Limit::Sndbuf, 185e6, "tcp_wmem[2] 4.00 MiB ÷ 181 ms"),
+    ];
+    it.prevailing = Some(Prevailing {
+        bound: Bound::Window,
+        limit: Limit::RwndScale,
+        since_us: 402_000_000,
+    });
+    let cause = |limit, seconds, bytes, bytes_not_moved| Cause {
+        limit,
+        seconds,
+        bytes,
+        bytes_not_moved,
+    };
+    it.causes = vec![
+        cause(Limit::RwndScale, 411.0, 146_400_000, Some(881_000_000)),
+        cause(Limit::None, 15.0, 0, None),
+        cause(Limit::CwndStartup, 1.0, 198_000, None),
+    ];
     it.proof = "65,160 of 65,535 bytes of the peer's window are in flight for 94 % of the interval, and the peer offered no \
                 window scaling: the window can never grow"
         .into();
     it.remedies = vec![
-        Remedy {
-            side: Side::PeerKernel,
-            change: "sysctl -w net.ipv4.tcp_window_scaling=1".into(),
-            why: "20 Mbit/s at 181 ms needs a window of 442 KiB".into(),
-        },
-        Remedy {
-            side: Side::Path,
-            change: "look for a middlebox that strips wscale from SYNs".into(),
-            why: String::new(),
-        },
+        Remedy::new(
+            Side::PeerKernel,
+            "sysctl -w net.ipv4.tcp_window_scaling=1",
+            "20 Mbit/s at 181 ms needs a window of 442 KiB",
+        ),
+        Remedy::new(
+            Side::Path,
+            "look for a middlebox that strips wscale from SYNs",
+            String::new(),
+        ),
     ];
     it.tcp = TcpFields {
         state: Some(TcpState::Established),
@@ -131,7 +166,7 @@ pub(super) fn unscaled() -> Connection {
 pub(super) fn connections() -> Vec<Connection> {
     let mut sndbuf = connection(3, Limit::Sndbuf, "rsync", "203.0.113.20:873", 17.1e6);
     sndbuf.ceiling_bps = Some(17.3e6);
-    sndbuf.next = Some(Next {
+    sndbuf.next = Some(Ceiling {
         limit: Limit::CwndStartup,
         rate_bps: 21e6,
         formula: String::new(),
@@ -207,6 +242,7 @@ pub(super) fn snapshot(tick: u64, connections: Vec<Connection>) -> Arc<Snapshot>
             ..Health::default()
         },
         summary,
+        findings: Vec::new(),
         connections: connections.into_iter().map(Arc::new).collect(),
     })
 }

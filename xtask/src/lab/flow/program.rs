@@ -8,7 +8,8 @@ mod transfer;
 
 use anyhow::Result;
 
-use super::spec::{Pattern, WorkerSpec};
+use super::pattern::Pattern;
+use super::spec::WorkerSpec;
 use super::worker::Connection;
 use crate::lab::clock::now_ns;
 

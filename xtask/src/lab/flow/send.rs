@@ -12,7 +12,7 @@ use rustix::io::Errno;
 use rustix::net::{SendFlags, send};
 use rustix::pipe::{SpliceFlags, pipe, splice};
 
-use super::spec::Method;
+use super::pattern::Method;
 
 /// Parts of a writev and messages of a sendmmsg.
 const PARTS: usize = 4;

@@ -12,10 +12,11 @@ use anyhow::{Context, Result};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::retry_on_intr;
 
+use super::pattern::Pattern;
 use super::program;
 use super::report::{Reading, Report, TcpInfo};
 use super::socket;
-use super::spec::{Pattern, WorkerSpec};
+use super::spec::WorkerSpec;
 use crate::lab::clock::{Timer, now_ns};
 use crate::lab::net::Side;
 

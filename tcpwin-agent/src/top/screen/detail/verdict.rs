@@ -69,6 +69,22 @@ pub(super) fn lines(connection: &Connection, closed: bool, cells: usize, theme: 
             format!("{factor}, then {}: {}", next.limit.name(), next.formula),
         );
     }
+    if connection.nothing_to_gain {
+        let why = "the next limit is as low".to_owned();
+        row("gain", format!("{:>11}", "nothing"), why);
+    }
+    if let Some(prevailing) = &connection.prevailing {
+        let since = age_text(prevailing.since_us);
+        let alone = if prevailing.limit == connection.limit {
+            format!("for {since}")
+        } else {
+            format!(
+                "for {since}; {} is of the last interval alone",
+                connection.limit.name()
+            )
+        };
+        row("prevails", format!("{:>11}", prevailing.limit.name()), alone);
+    }
     row("who acts", side_text(connection.side).to_owned(), String::new());
     lines.push(Line::default());
     lines.extend(remedies(connection, cells, theme));

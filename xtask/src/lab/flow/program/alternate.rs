@@ -6,8 +6,9 @@ use anyhow::Result;
 use super::transfer::{PART_ENDS, read, send_all};
 use super::{Until, play};
 use crate::lab::clock::{now_ns, seconds_ns};
+use crate::lab::flow::pattern::{Method, Part};
 use crate::lab::flow::send::Sender;
-use crate::lab::flow::spec::{Method, Part, WorkerSpec};
+use crate::lab::flow::spec::WorkerSpec;
 use crate::lab::flow::worker::Connection;
 
 /// Plays this side of all parts.

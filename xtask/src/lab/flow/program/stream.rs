@@ -9,8 +9,9 @@ use rustix::net::{RecvFlags, Shutdown, recv, shutdown};
 use super::Until;
 use super::transfer::{READ_BYTES, gone, part_ends, read, send, send_all};
 use crate::lab::clock::Timer;
+use crate::lab::flow::pattern::Method;
 use crate::lab::flow::send::Sender;
-use crate::lab::flow::spec::{Method, WorkerSpec};
+use crate::lab::flow::spec::WorkerSpec;
 use crate::lab::flow::worker::Connection;
 
 /// A rate-limited reader reads so often.

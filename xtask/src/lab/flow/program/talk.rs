@@ -5,8 +5,8 @@ use anyhow::Result;
 use super::Until;
 use super::transfer::{read, read_all, send_all};
 use crate::lab::clock::{now_ns, think};
+use crate::lab::flow::pattern::Method;
 use crate::lab::flow::send::Sender;
-use crate::lab::flow::spec::Method;
 use crate::lab::flow::worker::Connection;
 
 /// The sender of turns.
