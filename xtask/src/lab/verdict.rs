@@ -233,21 +233,20 @@ impl Judgement {
             (None, _) => {}
         }
         match self.observed_bps {
-            Some(said) if self.received_bps < QUIET_BPS => {
-                if said >= QUIET_BPS {
-                    faults.push(format!("observed {said:.0} bit/s where nothing moves"));
-                }
-            }
-            Some(said) => {
-                let error = error(said, self.received_bps);
-                if error.abs() > expect.observed_tolerance {
-                    faults.push(format!("observed rate off by {:+.1} %", error * 100.0));
-                }
-            }
+            Some(said) => faults.extend(self.observed_fault(expect, said)),
             None if expect.phases.is_empty() => faults.push("no observed rate given".into()),
             None => {}
         }
         faults
+    }
+
+    fn observed_fault(&self, expect: &Expect, said: f64) -> Option<String> {
+        if self.received_bps < QUIET_BPS {
+            return (said >= QUIET_BPS).then(|| format!("observed {said:.0} bit/s where nothing moves"));
+        }
+        let error = error(said, self.received_bps);
+        (error.abs() > expect.observed_tolerance)
+            .then(|| format!("observed rate off by {:+.1} %", error * 100.0))
     }
 }
 
