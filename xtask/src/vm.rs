@@ -121,6 +121,8 @@ pub fn command(args: VmArgs) -> Result<ExitCode> {
     let programs = binaries::programs()?;
     let mut job = GuestJob::new(args.command, &programs);
     job.limit = Duration::from_secs(args.limit);
+    // Who gives the command longer means it: emulation may be slower than the guest's own clock.
+    job.patience = job.patience.max(2 * job.limit);
     job.virtual_time = !args.real_time;
     job.echo = Some(String::new());
     for file in &args.files {

@@ -113,7 +113,7 @@ impl Record {
             series if ["5.10", "6.1", "6.12"].contains(&series.as_str()) => series,
             _ => "newest".to_owned(),
         };
-        format!("cargo xtask vm {release} --limit 3600 --out target/lab -- /bin/xtask {run}")
+        format!("cargo xtask vm {release} --limit 6000 --out target/lab -- /bin/xtask {run}")
     }
 }
 
@@ -181,7 +181,7 @@ mod tests {
         let guest = record("6.1.0-49-cloud-amd64", true, "sock_diag", 3);
         assert_eq!(
             guest.command(),
-            "cargo xtask vm 6.1 --limit 3600 --out target/lab -- /bin/xtask lab all --jobs 3 --source sock_diag --json"
+            "cargo xtask vm 6.1 --limit 6000 --out target/lab -- /bin/xtask lab all --jobs 3 --source sock_diag --json"
         );
         assert_eq!(guest.file_name(), "guest-6.1-sock_diag.json");
         assert!(record("7.2.3", true, "ebpf", 1).command().contains("vm newest "));

@@ -35,7 +35,10 @@ pub enum Outcome {
 impl Outcome {
     /// What the run and its judgements come to.
     pub fn of(scenario: &Scenario, run: &Run, judgements: &[Judgement], with_agent: bool) -> Self {
-        if run.truths.len() != scenario.count() || run.truths.iter().any(|truth| off(&scenario.expect, truth))
+        let unsteady = |judgement: &Judgement| judgement.unsteady > judgement.samples;
+        if run.truths.len() != scenario.count()
+            || run.truths.iter().any(|truth| off(&scenario.expect, truth))
+            || judgements.iter().any(unsteady)
         {
             Self::LabOff
         } else if !with_agent || !scenario.expect.is_judged() {

@@ -79,7 +79,7 @@ pub fn run(scenario: &Scenario, watch: &mut dyn Watch, with_ss: bool) -> Result<
         .iter()
         .filter_map(|connection| {
             let truth = Truth::between(connection, steady_ns, end_ns)?;
-            Some(truth.with_clocks(connection, flow.started_ns()))
+            Some(truth.with_seconds(connection, flow.started_ns()))
         })
         .collect();
     Ok(Run {

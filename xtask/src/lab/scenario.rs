@@ -14,7 +14,7 @@ use super::net::{HostSpec, PathSpec};
 use super::program::ProgramSpec;
 use super::what_if::WhatIf;
 
-pub use expect::{Cause, Expect};
+pub use expect::{Cause, Expect, SAMPLE_SPAN_S};
 
 // (name, text) of each file, in alphabetical order.
 include!(concat!(env!("OUT_DIR"), "/scenarios.rs"));

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::clock::seconds_ns;
 use super::flow::{Connection, Reading};
 use super::peers::Clocks;
+use super::scenario::SAMPLE_SPAN_S;
 
 /// Fewer bursts than this make no rate of their own.
 const EDGES_MIN: usize = 10;
@@ -41,6 +42,9 @@ pub struct Truth {
     /// The sender's clocks over the second that ends at each full second of the flow: what other rules judge by.
     #[serde(skip)]
     pub clocks: BTreeMap<u32, Clocks>,
+    /// What the receiver's program read, in bits a second, over the time that a sample of each full second speaks of.
+    #[serde(skip)]
+    pub spans_bps: BTreeMap<u32, f64>,
 }
 
 impl Truth {
@@ -80,20 +84,25 @@ impl Truth {
             rwnd_limited: of_busy(sent_from.tcp.rwnd_limited_us, sent_to.tcp.rwnd_limited_us),
             sndbuf_limited: of_busy(sent_from.tcp.sndbuf_limited_us, sent_to.tcp.sndbuf_limited_us),
             clocks: BTreeMap::new(),
+            spans_bps: BTreeMap::new(),
         })
     }
 
-    /// With the clocks of each second of a flow that started then.
-    pub fn with_clocks(mut self, connection: &Connection, started_ns: u64) -> Self {
+    /// With what is known of each second of a flow that started then.
+    pub fn with_seconds(mut self, connection: &Connection, started_ns: u64) -> Self {
         let last_ns = connection.sender.last().map_or(0, |reading| reading.at_ns);
-        let ends = |second: u32| started_ns + seconds_ns(f64::from(second));
-        self.clocks = (1..)
-            .take_while(|second| ends(*second) <= last_ns)
-            .filter_map(|second| {
-                let clocks = Clocks::between(&connection.sender, ends(second - 1), ends(second))?;
-                Some((second, clocks))
-            })
-            .collect();
+        let at = |seconds: f64| started_ns + seconds_ns(seconds);
+        for second in (1..).take_while(|second| at(f64::from(*second)) <= last_ns) {
+            let end_s = f64::from(second);
+            if let Some(clocks) = Clocks::between(&connection.sender, at(end_s - 1.0), at(end_s)) {
+                self.clocks.insert(second, clocks);
+            }
+            if let Some((from, to)) = ends(&connection.receiver, at(end_s - SAMPLE_SPAN_S), at(end_s)) {
+                let time_s = (to.at_ns - from.at_ns) as f64 / 1e9;
+                self.spans_bps
+                    .insert(second, (to.bytes - from.bytes) as f64 * 8.0 / time_s);
+            }
+        }
         self
     }
 }
@@ -168,7 +177,7 @@ mod tests {
                 ..Reading::default()
             })
             .collect();
-        let truth = Truth::default().with_clocks(&connection, 10_000_000_000);
+        let truth = Truth::default().with_seconds(&connection, 10_000_000_000);
         let busy: Vec<_> = truth.clocks.values().map(|clocks| clocks.busy).collect();
         assert_eq!(busy, [0.0, 0.5, 0.5]);
         assert_eq!(truth.clocks.into_keys().collect::<Vec<_>>(), [1, 2, 3]);

@@ -1,6 +1,7 @@
 //! Judges what tcpwin said of a flow against the flow's truth. Pure: samples and truth in, judgement out.
 
 mod fault;
+mod steady;
 
 use std::collections::BTreeMap;
 
@@ -47,6 +48,8 @@ struct Next {
 pub struct Judgement {
     /// Samples taken in the steady part.
     pub samples: usize,
+    /// Samples that are not judged: the flow itself was not what the scenario says in the time that they speak of.
+    pub unsteady: usize,
     /// Those with the expected verdict.
     pub right: usize,
     /// Those that said `unknown`.
@@ -98,7 +101,6 @@ pub fn judge(expect: &Expect, samples: &[Sample], truth: &Truth) -> Judgement {
             .filter_map(|sample| Some((sample, expect.cause_at(sample.second)?)))
     };
     let mut judgement = Judgement {
-        samples: judged().count(),
         received_bps: truth.received_bps,
         true_ceiling_bps: match expect.ceiling_mbit {
             Some(mbit) => Some(mbit * 1e6),
@@ -112,6 +114,12 @@ pub fn judge(expect: &Expect, samples: &[Sample], truth: &Truth) -> Judgement {
             .connection
             .as_ref()
             .and_then(|connection| Said::deserialize(connection).ok());
+        rates.extend(said.as_ref().and_then(|said| said.rate_bps));
+        if !steady::is_steady(expect, truth, sample.second) {
+            judgement.unsteady += 1;
+            continue;
+        }
+        judgement.samples += 1;
         let (Some(said), Some(connection)) = (said, &sample.connection) else {
             judgement.missing += 1;
             *judgement.verdicts.entry("not listed".into()).or_default() += 1;
@@ -126,7 +134,6 @@ pub fn judge(expect: &Expect, samples: &[Sample], truth: &Truth) -> Judgement {
             ..interval(sample, cause, truth)
         };
         judgement.count(expect.side, &said, &seen);
-        rates.extend(said.rate_bps);
         if seen.is_right() {
             ceilings.extend(said.ceiling_bps);
             judgement.next = connection.get("next").cloned();

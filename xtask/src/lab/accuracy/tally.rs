@@ -87,6 +87,14 @@ pub fn judged(record: &Record) -> impl Iterator<Item = &Report> {
         .filter(|report| matches!(report.outcome, Outcome::Pass | Outcome::Fail))
 }
 
+/// How many of their intervals do not count.
+pub fn unsteady(record: &Record) -> usize {
+    judged(record)
+        .flat_map(|report| &report.judgements)
+        .map(|judgement| judgement.unsteady)
+        .sum()
+}
+
 /// Every interval of them.
 pub fn intervals(record: &Record) -> impl Iterator<Item = &Interval> {
     judged(record).flat_map(Report::intervals)

@@ -191,7 +191,7 @@ fn sshd(net: &Net, spec: &ProgramSpec, dir: &Path, address: IpAddr) -> Result<(C
     let key = key.display();
     let server = format!(
         "ListenAddress {address}\nPort 22\nHostKey {key}\nPidFile none\nAuthorizedKeysFile {key}.pub\nStrictModes no\nUsePAM no\n\
-         PermitRootLogin prohibit-password\nPrintMotd no\nPrintLastLog no\nSubsystem sftp internal-sftp\n{}\n",
+         PermitRootLogin prohibit-password\nPrintMotd no\nPrintLastLog no\nSubsystem sftp internal-sftp\nClientAliveInterval 5\n{}\n",
         spec.config
     );
     let client = format!(

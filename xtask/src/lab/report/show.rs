@@ -93,6 +93,9 @@ fn show_judgement(f: &mut fmt::Formatter<'_>, judgement: &Judgement) -> fmt::Res
         judgement.samples,
         verdicts.join(", ")
     )?;
+    if judgement.unsteady > 0 {
+        write!(f, "; {} not steady", judgement.unsteady)?;
+    }
     if let (Some(said), Some(truth)) = (judgement.ceiling_bps, judgement.true_ceiling_bps) {
         let percent = error(said, truth) * 100.0;
         write!(

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::lab::net::Side;
 
 /// A sample speaks of the agent's last interval, which is one second long and ended up to one second before.
-const SAMPLE_SPAN_S: f64 = 2.0;
+pub const SAMPLE_SPAN_S: f64 = 2.0;
 
 /// `[expect]` of a scenario: the truth, known before anything runs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
