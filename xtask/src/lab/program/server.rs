@@ -190,8 +190,9 @@ fn sshd(net: &Net, spec: &ProgramSpec, dir: &Path, address: IpAddr) -> Result<(C
     )?;
     let key = key.display();
     let server = format!(
-        "ListenAddress {address}\nPort 22\nHostKey {key}\nPidFile none\nAuthorizedKeysFile {key}.pub\nStrictModes no\nUsePAM no\n\
+        "ListenAddress {address}\nPort 22\nHostKey {key}\nPidFile none\nAuthorizedKeysFile {key}.pub\nStrictModes no\nUsePAM {}\n\
          PermitRootLogin prohibit-password\nPrintMotd no\nPrintLastLog no\nSubsystem sftp internal-sftp\nClientAliveInterval 5\n{}\n",
+        if root_is_locked() { "yes" } else { "no" },
         spec.config
     );
     let client = format!(
@@ -207,6 +208,12 @@ fn sshd(net: &Net, spec: &ProgramSpec, dir: &Path, address: IpAddr) -> Result<(C
     // SAFETY: only system calls, on literals, between fork and exec.
     unsafe { command.pre_exec(private_run) };
     Ok((command, "Server listening"))
+}
+
+/// Without PAM sshd lets nobody in whose password is locked, not even with a key (sshd(8)).
+fn root_is_locked() -> bool {
+    let shadow = fs::read_to_string("/etc/shadow").unwrap_or_default();
+    shadow.lines().any(|line| line.starts_with("root:!"))
 }
 
 /// sshd wants a /run/sshd, which only its service makes: here it gets a /run of its own.
