@@ -232,20 +232,21 @@ impl Judgement {
             (Some(_), None) => faults.push("no ceiling given".into()),
             (None, _) => {}
         }
-        match self.observed_bps {
-            Some(said) if self.received_bps < QUIET_BPS => {
-                if said >= QUIET_BPS {
-                    faults.push(format!("observed {said:.0} bit/s where nothing moves"));
-                }
+        let Some(said) = self.observed_bps else {
+            if expect.phases.is_empty() {
+                faults.push("no observed rate given".into());
             }
-            Some(said) => {
-                let error = error(said, self.received_bps);
-                if error.abs() > expect.observed_tolerance {
-                    faults.push(format!("observed rate off by {:+.1} %", error * 100.0));
-                }
+            return faults;
+        };
+        if self.received_bps < QUIET_BPS {
+            if said >= QUIET_BPS {
+                faults.push(format!("observed {said:.0} bit/s where nothing moves"));
             }
-            None if expect.phases.is_empty() => faults.push("no observed rate given".into()),
-            None => {}
+            return faults;
+        }
+        let error = error(said, self.received_bps);
+        if error.abs() > expect.observed_tolerance {
+            faults.push(format!("observed rate off by {:+.1} %", error * 100.0));
         }
         faults
     }
