@@ -1,5 +1,7 @@
 //! Judges what tcpwin said of a flow against the flow's truth. Pure: samples and truth in, judgement out.
 
+mod fault;
+
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -10,9 +12,6 @@ use super::net::Side;
 use super::peers::Rule;
 use super::scenario::{Cause, Expect};
 use super::truth::Truth;
-
-/// What counts as no traffic at all.
-const QUIET_BPS: f64 = 1000.0;
 
 /// What the agent said of one connection at one second.
 #[derive(Clone, Debug, Serialize)]
@@ -205,50 +204,6 @@ impl Judgement {
             ""
         };
         *self.verdicts.entry(format!("{verdict}{of_sending}")).or_default() += 1;
-    }
-
-    fn faults(&self, expect: &Expect) -> Vec<String> {
-        let mut faults = Vec::new();
-        if self.samples == 0 {
-            faults.push("no sample was taken".into());
-        }
-        if (self.right as f64) < expect.min_share * self.samples as f64 {
-            let needed = expect.min_share * 100.0;
-            faults.push(format!(
-                "{} of {} verdicts right, {needed:.0} % needed",
-                self.right, self.samples
-            ));
-        }
-        if self.wrong_confident > 0 {
-            faults.push(format!("{} wrong with confidence", self.wrong_confident));
-        }
-        match (self.true_ceiling_bps, self.ceiling_bps) {
-            (Some(truth), Some(said)) => {
-                let error = error(said, truth);
-                if error.abs() > expect.ceiling_tolerance {
-                    faults.push(format!("ceiling off by {:+.1} %", error * 100.0));
-                }
-            }
-            (Some(_), None) => faults.push("no ceiling given".into()),
-            (None, _) => {}
-        }
-        let Some(said) = self.observed_bps else {
-            if expect.phases.is_empty() {
-                faults.push("no observed rate given".into());
-            }
-            return faults;
-        };
-        if self.received_bps < QUIET_BPS {
-            if said >= QUIET_BPS {
-                faults.push(format!("observed {said:.0} bit/s where nothing moves"));
-            }
-            return faults;
-        }
-        let error = error(said, self.received_bps);
-        if error.abs() > expect.observed_tolerance {
-            faults.push(format!("observed rate off by {:+.1} %", error * 100.0));
-        }
-        faults
     }
 }
 

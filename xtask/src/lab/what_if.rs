@@ -4,25 +4,22 @@
 //! The same scenario runs again with the rest of the table laid over it. What comes next is known by construction
 //! too: something else is set to bind right above the limit that is lifted.
 
-use anyhow::{Context, Result, anyhow, bail};
+mod overlay;
+
+use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use toml::{Table, Value};
+
+use overlay::{Advice, lay_over};
 
 use super::scenario::Scenario;
 use super::verdict::{Judgement, error, median};
 
-/// Stands for the number that a remedy gives, as a number.
-const NUMBER: &str = "$number";
-/// Stands for the number (or the list of numbers) that a remedy gives, as text.
-const TEXT: &str = "$text";
-/// Takes the key away.
-const NONE: &str = "$none";
-
 /// How the advice is applied.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct WhatIf {
-    /// A word of tcpwin's own remedy: the number after it is what is applied as `"$number"` or `"$text"`. Absent where
-    /// the advice is no number.
+    /// A word of tcpwin's own remedy. The number after it is what is applied as `"$number"` or `"$text"`; what stands
+    /// between backquotes around it is `"$directive"`. Absent where the advice is a removal.
     pub value: Option<String>,
     /// How far the predicted rate may be off the measured one, as a share.
     #[serde(default = "default_tolerance")]
@@ -64,21 +61,27 @@ impl WhatIf {
         if scenario.count() != 1 {
             bail!("a [what_if] is for one connection");
         }
-        let some = self.value.as_ref().map(|_| "4194304");
-        self.applied(scenario, some).context("[what_if]").map(|_| ())
+        let change = self.value.as_ref().map(|word| format!("`{word} 4194304`"));
+        self.applied(scenario, change.as_deref())
+            .context("[what_if]")
+            .map(|_| ())
     }
 
-    /// The remedy to apply and the number in it.
-    fn advice<'a>(&self, changes: &'a [String]) -> Option<(&'a str, &'a str)> {
-        let word = self.value.as_deref()?;
-        changes.iter().find_map(|change| {
-            let (_, after) = change.split_once(word)?;
-            Some((change.as_str(), first_numbers(after)?))
-        })
+    /// The first remedy that gives what the overlay needs, and the scenario with it applied.
+    fn first_applicable<'a>(
+        &self,
+        scenario: &Scenario,
+        word: &str,
+        changes: &'a [String],
+    ) -> Option<(&'a str, Scenario)> {
+        changes
+            .iter()
+            .filter(|change| change.contains(word))
+            .find_map(|change| Some((change.as_str(), self.applied(scenario, Some(change)).ok()?)))
     }
 
-    /// The scenario with the advice applied.
-    fn applied(&self, scenario: &Scenario, value: Option<&str>) -> Result<Scenario> {
+    /// The scenario with this remedy's change applied.
+    fn applied(&self, scenario: &Scenario, change: Option<&str>) -> Result<Scenario> {
         let mut table = Table::try_from(scenario).context("a scenario is a table")?;
         table.remove("what_if");
         table.remove("figures");
@@ -86,7 +89,10 @@ impl WhatIf {
             // What the flow makes by construction is another rate now.
             expect.remove("rate_mbit");
         }
-        lay_over(&mut table, &self.overlay, value)?;
+        let advice = change
+            .zip(self.value.as_deref())
+            .map(|(change, word)| Advice { change, word });
+        lay_over(&mut table, &self.overlay, advice)?;
         let again: Scenario = table.try_into().context("with the advice applied")?;
         again.check()?;
         Ok(again)
@@ -118,15 +124,16 @@ pub fn prepare(
     if applied.predicted_bps.is_none() {
         applied.faults.push("no rate was promised".into());
     }
-    let advice = what_if.advice(&judgement.changes);
-    if let (Some(word), None) = (&what_if.value, advice) {
+    let Some(word) = &what_if.value else {
+        return Ok((Some(what_if.applied(scenario, None)?), applied));
+    };
+    let Some((change, again)) = what_if.first_applicable(scenario, word, &judgement.changes) else {
         applied
             .faults
-            .push(format!("no remedy gives a number for {word}"));
+            .push(format!("no remedy says what {word} is to be"));
         return Ok((None, applied));
-    }
-    applied.change = advice.map(|(change, _)| change.to_owned());
-    let again = what_if.applied(scenario, advice.map(|(_, number)| number))?;
+    };
+    applied.change = Some(change.to_owned());
     Ok((Some(again), applied))
 }
 
@@ -148,65 +155,9 @@ impl Applied {
     }
 }
 
-/// The first number in the text, with those that follow it after single blanks: `tcp_wmem` takes three.
-fn first_numbers(text: &str) -> Option<&str> {
-    let start = text.find(|letter: char| letter.is_ascii_digit())?;
-    let rest = &text[start..];
-    let end = rest
-        .find(|letter: char| !letter.is_ascii_digit() && letter != ' ')
-        .unwrap_or(rest.len());
-    Some(rest[..end].trim_end())
-}
-
-fn lay_over(base: &mut Table, overlay: &Table, value: Option<&str>) -> Result<()> {
-    for (key, new) in overlay {
-        match (base.get_mut(key), new) {
-            (Some(Value::Table(below)), Value::Table(above)) if same_kind(below, above) => {
-                lay_over(below, above, value)?;
-            }
-            (_, Value::Table(above)) => {
-                let mut below = Table::new();
-                lay_over(&mut below, above, value)?;
-                base.insert(key.clone(), Value::Table(below));
-            }
-            (_, Value::String(text)) if text == NONE => {
-                base.remove(key);
-            }
-            (_, new) => {
-                base.insert(key.clone(), substituted(new, value)?);
-            }
-        }
-    }
-    Ok(())
-}
-
-/// A pattern of another kind has other keys: it takes the place of the one below.
-fn same_kind(below: &Table, above: &Table) -> bool {
-    above
-        .get("kind")
-        .is_none_or(|kind| below.get("kind") == Some(kind))
-}
-
-fn substituted(new: &Value, value: Option<&str>) -> Result<Value> {
-    let Value::String(text) = new else {
-        return Ok(new.clone());
-    };
-    if text != NUMBER && text != TEXT {
-        return Ok(new.clone());
-    }
-    let value = value.ok_or_else(|| anyhow!("{text} needs `value`: a word of the remedy that has it"))?;
-    if text == TEXT {
-        return Ok(Value::String(value.to_owned()));
-    }
-    let number = value
-        .parse()
-        .with_context(|| format!("the remedy's {value:?} is not one number"))?;
-    Ok(Value::Integer(number))
-}
-
 #[cfg(test)]
 mod tests {
-    use super::{WhatIf, first_numbers, prepare};
+    use super::{WhatIf, prepare};
     use crate::lab::interval::Interval;
     use crate::lab::scenario::Scenario;
     use crate::lab::verdict::Judgement;
@@ -299,7 +250,7 @@ mod tests {
         )
         .expect("reads");
         assert!(again.is_none());
-        assert_eq!(applied.faults, ["no remedy gives a number for SO_SNDBUF"]);
+        assert_eq!(applied.faults, ["no remedy says what SO_SNDBUF is to be"]);
     }
 
     #[test]
@@ -311,16 +262,5 @@ mod tests {
         ] {
             assert!(Scenario::parse(&SCENARIO.replacen(from, to, 1)).is_err(), "{to}");
         }
-    }
-
-    #[test]
-    fn numbers_end_where_the_remedy_goes_on() {
-        assert_eq!(first_numbers(", 655360)"), Some("655360"));
-        assert_eq!(
-            first_numbers("=\"4096 16384 4194304\" and"),
-            Some("4096 16384 4194304")
-        );
-        assert_eq!(first_numbers("=1, and a SO_RCVBUF"), Some("1"));
-        assert_eq!(first_numbers(")"), None);
     }
 }

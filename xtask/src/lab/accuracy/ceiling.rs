@@ -16,6 +16,7 @@ pub fn ceilings(records: &[Record]) -> String {
             signed_percent(error.median),
             signed_percent(error.worst)
         ),
+        None if report.intervals().all(|interval| !interval.is_right()) => "not told".to_owned(),
         None => "none given".to_owned(),
     };
     let rows: Vec<_> = scenarios(records, is_window_bound)

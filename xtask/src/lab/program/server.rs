@@ -141,7 +141,7 @@ fn nginx(net: &Net, spec: &ProgramSpec, dir: &Path, address: IpAddr) -> Result<(
         "daemon off;\nmaster_process off;\npid {own}/nginx.pid;\nerror_log stderr notice;\nevents {{}}\nhttp {{\n\
          access_log off;\nsendfile on;\nclient_max_body_size 0;\nclient_body_temp_path {own}/body;\nproxy_temp_path {own}/proxy;\n\
          fastcgi_temp_path {own}/fastcgi;\nuwsgi_temp_path {own}/uwsgi;\nscgi_temp_path {own}/scgi;\n{}\n\
-         server {{\nlisten {address}:8080;\nlisten {address}:8081 http2;\nlisten {address}:8443 ssl http2;\n\
+         server {{\nlisten {address}:80;\nlisten {address}:443 ssl http2;\n\
          ssl_certificate {own}/tls.crt;\nssl_certificate_key {own}/tls.key;\nroot {own};\n\
          location /sink {{\nproxy_pass http://{SINK};\nproxy_http_version 1.1;\nproxy_request_buffering off;\n}}\n}}\n}}\n",
         spec.config
@@ -190,12 +190,12 @@ fn sshd(net: &Net, spec: &ProgramSpec, dir: &Path, address: IpAddr) -> Result<(C
     )?;
     let key = key.display();
     let server = format!(
-        "ListenAddress {address}\nPort 2222\nHostKey {key}\nPidFile none\nAuthorizedKeysFile {key}.pub\nStrictModes no\nUsePAM no\n\
+        "ListenAddress {address}\nPort 22\nHostKey {key}\nPidFile none\nAuthorizedKeysFile {key}.pub\nStrictModes no\nUsePAM no\n\
          PermitRootLogin prohibit-password\nPrintMotd no\nPrintLastLog no\nSubsystem sftp internal-sftp\n{}\n",
         spec.config
     );
     let client = format!(
-        "Host server\nHostName {address}\nPort 2222\nUser root\nIdentityFile {key}\nIdentitiesOnly yes\n\
+        "Host server\nHostName {address}\nUser root\nIdentityFile {key}\nIdentitiesOnly yes\n\
          StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\nLogLevel ERROR\n"
     );
     let file = dir.join("sshd_config");

@@ -35,10 +35,10 @@ fn default_count() -> usize {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerKind {
-    /// HTTP/1.1 at port 8080, HTTP/2 without TLS at 8081 and with TLS at 8443; `/zeros` has no end worth waiting for, `/sink` takes uploads
-    /// and reads them as fast as they come.
+    /// HTTP/1.1 at port 80, HTTP/2 over TLS at 443; `/zeros` has no end worth waiting for, `/sink` takes uploads and
+    /// reads them as fast as they come.
     Nginx,
-    /// OpenSSH at port 2222; `-F $dir/ssh_config` makes `server` known to a client.
+    /// OpenSSH at port 22; `-F $dir/ssh_config` makes `server` known to a client.
     Sshd,
 }
 
@@ -117,7 +117,7 @@ mod tests {
 
     fn spec(counted: &str, count: usize) -> ProgramSpec {
         let text = format!(
-            "server = \"nginx\"\nclient = [\"curl\", \"$address:8080\", \"-o\", \"$dir/got\"]\ncounted = {counted:?}\ncount = {count}"
+            "server = \"nginx\"\nclient = [\"curl\", \"$address\", \"-o\", \"$dir/got\"]\ncounted = {counted:?}\ncount = {count}"
         );
         toml::from_str(&text).expect("a spec")
     }
@@ -139,7 +139,7 @@ mod tests {
     #[test]
     fn the_command_has_the_runs_own_address_and_folder() {
         let words = spec("file", 1).client_words(IpAddr::from([10, 77, 0, 1]), Path::new("/tmp/run"));
-        assert_eq!(words, ["curl", "10.77.0.1:8080", "-o", "/tmp/run/got"]);
+        assert_eq!(words, ["curl", "10.77.0.1", "-o", "/tmp/run/got"]);
     }
 
     #[test]
