@@ -14,6 +14,7 @@ mod interval;
 pub mod net;
 pub mod netns;
 mod peers;
+mod priority;
 mod program;
 pub mod record;
 pub mod relay;

@@ -16,6 +16,7 @@ use rustix::io::{Errno, retry_on_intr};
 pub use link::{Drop as DropReason, Link, LinkSpec, Policer};
 
 use super::clock::{Timer, now_ns};
+use super::priority::{self, Priority};
 use super::tun::{self, Framing};
 
 /// A packet this close to its time goes now: one wake-up serves a train.
@@ -126,7 +127,7 @@ impl Relay {
         let thread = thread::Builder::new()
             .name("lab-relay".into())
             .spawn(move || {
-                go_first();
+                priority::set(Priority::Path);
                 if let Err(error) = worker.run() {
                     eprintln!("lab: the relay stopped: {error:#}");
                 }
@@ -160,16 +161,6 @@ impl Drop for Relay {
         if let Some(thread) = self.thread.take() {
             let _ = thread.join();
         }
-    }
-}
-
-/// A late relay is a longer path: this thread runs before all that is not real-time, as the hardware of a link would. It
-/// sleeps most of the time. Best effort: without the privilege it runs as the others do.
-fn go_first() {
-    let lowest = libc::sched_param { sched_priority: 1 };
-    // SAFETY: the kernel reads a live sched_param; 0 is the calling thread.
-    if unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO, &raw const lowest) } != 0 {
-        let _ = rustix::process::setpriority_process(None, -15);
     }
 }
 

@@ -11,7 +11,7 @@ use crate::classify::{Remedy, Side};
 use crate::host::Sizes;
 use crate::units::{Bytes, bytes_text};
 
-/// The kernel's own first two numbers of tcp_wmem and tcp_rmem, where the host's are not known.
+/// tcp_wmem and tcp_rmem as kernels have them, where the host's are not known.
 const WMEM: Sizes = Sizes {
     min: 4096,
     initial: 16_384,
@@ -59,8 +59,8 @@ fn memory_pressure(most: u64) -> Remedy {
 }
 
 fn raise_wmem(ask: &Ask, buffer: u64) -> Remedy {
-    let Sizes { min, initial, .. } = ask.around.tcp_wmem.unwrap_or(WMEM);
-    let change = format!("sysctl -w net.ipv4.tcp_wmem=\"{min} {initial} {buffer}\"");
+    let (triple, buffer) = triple(ask.around.tcp_wmem, WMEM, buffer);
+    let change = format!("sysctl -w net.ipv4.tcp_wmem=\"{triple}\"");
     let why = format!("{}; twice that in buffer", ask.need_text());
     let remedy = Remedy::new(Side::LocalKernel, change, why).but(
         "net.core.wmem_max need not follow: it bounds only SO_SNDBUF; tcp_notsent_lowat is no help either: it bounds what is unsent, not \
@@ -117,8 +117,8 @@ pub fn rcvbuf(ask: &Ask) -> Vec<Remedy> {
 }
 
 fn raise_rmem(ask: &Ask, need: Bytes, buffer: u64) -> Remedy {
-    let Sizes { min, initial, .. } = ask.around.tcp_rmem.unwrap_or(RMEM);
-    let change = format!("sysctl -w net.ipv4.tcp_rmem=\"{min} {initial} {buffer}\"");
+    let (triple, buffer) = triple(ask.around.tcp_rmem, RMEM, buffer);
+    let change = format!("sysctl -w net.ipv4.tcp_rmem=\"{triple}\"");
     let why = format!("{}; twice that in buffer", ask.need_text());
     let remedy = Remedy::new(Side::LocalKernel, change, why)
         .but("net.core.rmem_max need not follow: it bounds only SO_RCVBUF");
@@ -175,11 +175,10 @@ pub fn rwnd(ask: &Ask) -> Vec<Remedy> {
             .into_iter()
             .take(1),
     );
-    let buffer = rounded(need.0.saturating_mul(2));
-    let Sizes { min, initial, .. } = RMEM;
+    let (triple, _) = triple(None, RMEM, rounded(need.0.saturating_mul(2)));
     let remedy = Remedy::new(
         Side::PeerKernel,
-        format!("on the peer: sysctl -w net.ipv4.tcp_rmem=\"{min} {initial} {buffer}\" (its own first two numbers kept)"),
+        format!("on the peer: sysctl -w net.ipv4.tcp_rmem=\"{triple}\" (its own first two numbers kept)"),
         format!("{}; twice that in buffer", ask.need_text()),
     )
     .but("rmem_max bounds only SO_RCVBUF; `initrwnd 20` on a route would shrink the first window, from 64,240 to 29,200 bytes");
@@ -220,7 +219,7 @@ pub fn rwnd_scale(ask: &Ask) -> Vec<Remedy> {
         return Vec::new();
     };
     let wanted = scale_for(need.0);
-    let buffer = rounded(need.0.saturating_mul(2));
+    let (triple, _) = triple(None, RMEM, rounded(need.0.saturating_mul(2)));
     vec![
         Remedy::new(
             Side::PeerApp,
@@ -231,12 +230,21 @@ pub fn rwnd_scale(ask: &Ask) -> Vec<Remedy> {
         .but(fixed),
         Remedy::new(
             Side::PeerKernel,
-            format!("on the peer: sysctl -w net.ipv4.tcp_rmem=\"{} {} {buffer}\"", RMEM.min, RMEM.initial),
+            format!("on the peer: sysctl -w net.ipv4.tcp_rmem=\"{triple}\""),
             "the largest buffer that it may grow to decides the scale",
         )
         .for_new_connections()
         .but(fixed),
     ]
+}
+
+/// The three numbers with a new third: not below what a connection starts with, and where the host's are not known not below what
+/// kernels have by default.
+fn triple(now: Option<Sizes>, default: Sizes, buffer: u64) -> (String, u64) {
+    let Sizes { min, initial, max } = now.unwrap_or(default);
+    let least = if now.is_some() { initial } else { max };
+    let most = buffer.max(least);
+    (format!("{min} {initial} {most}"), most)
 }
 
 /// The buffer stands at what autotuning stops at.

@@ -161,6 +161,28 @@ fn a_peer_with_a_low_scale_needs_a_new_connection() {
 }
 
 #[test]
+fn the_third_number_is_not_below_the_second() {
+    let slow = Ask {
+        rate: BytesPerSec(20_400.0),
+        path: None,
+        ..far()
+    };
+    let text = changes(&of(Limit::Rwnd, &slow));
+    assert!(text.contains("\"4096 131072 6291456\""), "{text}");
+    let small = Sizes {
+        min: 4096,
+        initial: 131_072,
+        max: 8192,
+    };
+    let around = Surroundings {
+        tcp_rmem: Some(small),
+        ..Surroundings::default()
+    };
+    let text = changes(&of(Limit::Rcvbuf, &Ask { around, ..slow }));
+    assert!(text.contains("\"4096 131072 131072\""), "{text}");
+}
+
+#[test]
 fn without_scaling_both_ends_and_the_path_are_asked() {
     let ask = Ask {
         wscale_ok: Some(false),

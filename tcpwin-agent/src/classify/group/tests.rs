@@ -1,7 +1,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::classify::Link;
+use crate::classify::{Ceiling, Link};
+use crate::observation::Prefix;
 
 fn address(host: u8) -> IpAddr {
     IpAddr::from([203, 0, 113, host])
@@ -25,6 +26,7 @@ fn flow(cookie: u64, host: u8, rate: BytesPerSec) -> Flow {
         lately: Some([rate.0; LATELY]),
         rtt: Some(Micros(30_000)),
         is_queueing: false,
+        queue_stands: false,
         path: Path::default(),
     }
 }
@@ -120,21 +122,44 @@ fn what_the_user_says_of_a_prefix_is_shared_by_its_addresses() {
 
 #[test]
 fn a_queue_of_all_and_a_steady_total_need_no_known_capacity() {
-    let queueing = |flow: &mut Flow| flow.is_queueing = true;
+    let queueing = |flow: &mut Flow| (flow.is_queueing, flow.queue_stands) = (true, true);
     assert_eq!(joint(&flows(3, |_| 9, mbit(6.0), queueing)).len(), 3);
     // To different addresses: each may have a queue of its own.
     assert!(joint(&flows(3, |cookie| cookie as u8, mbit(6.0), queueing)).is_empty());
     let mut mixed = flows(3, |_| 9, mbit(6.0), queueing);
-    mixed[1].is_queueing = false;
+    mixed[1].queue_stands = false;
     assert!(joint(&mixed).is_empty());
     let mut unsteady = flows(3, |_| 9, mbit(6.0), queueing);
     unsteady[1].lately = Some([mbit(6.0).0, mbit(9.0).0, mbit(6.0).0]);
     assert!(joint(&unsteady).is_empty());
+    // A protocol's window comes in bursts, which queue for a moment.
+    let mut bursts = flows(3, |_| 9, mbit(6.0), queueing);
+    bursts[1].limit = Limit::AppWindow;
+    assert!(joint(&bursts).is_empty());
     // Shares change while the total stands.
     let mut trading = flows(2, |_| 9, mbit(6.0), queueing);
     trading[0].lately = Some([6.0, 8.0, 4.0]);
     trading[1].lately = Some([6.0, 4.0, 8.0]);
     assert_eq!(joint(&trading).len(), 2);
+}
+
+#[test]
+fn flows_that_have_just_begun_to_queue_are_not_told_yet() {
+    let queueing = |flow: &mut Flow| (flow.is_queueing, flow.queue_stands) = (true, true);
+    let mut young = flows(10, |_| 9, mbit(6.0), queueing);
+    // One that joins the others does not matter.
+    young[0].lately = None;
+    let limits = |flows: &[Flow]| {
+        joint(flows)
+            .iter()
+            .map(|(_, verdict)| verdict.limit)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(limits(&young), [Limit::Bandwidth; 10]);
+    young[1].lately = None;
+    assert_eq!(limits(&young), [Limit::Unknown; 10]);
+    young[2].queue_stands = false;
+    assert!(limits(&young).is_empty());
 }
 
 #[test]
@@ -146,6 +171,12 @@ fn what_was_seen_counts_only_while_there_is_a_queue() {
             flow.lately = None;
         }
     };
+    let known = |flows: &[Flow]| {
+        joint(flows)
+            .iter()
+            .all(|(_, verdict)| verdict.limit == Limit::Bandwidth)
+    };
+    assert!(known(&flows(4, |_| 9, mbit(4.9), seen(true))));
     assert!(joint(&flows(4, |_| 9, mbit(4.9), seen(false))).is_empty());
     assert_eq!(joint(&flows(4, |_| 9, mbit(4.9), seen(true))).len(), 4);
 }
@@ -312,6 +343,7 @@ prop_compose! {
             lately,
             rtt: rtt.map(Micros),
             is_queueing,
+            queue_stands: is_queueing,
             path: Path {
                 configured: configured.map(|rate| (Prefix::around(address(host)), BytesPerSec(rate))),
                 seen: seen.map(BytesPerSec),
@@ -329,7 +361,8 @@ proptest! {
         let alone = verdict(Limit::Rwnd, Some(BytesPerSec(next)));
         for (at, verdict) in together(&flows, |_| Some(&alone)) {
             prop_assert!(flows[at].is_windowed());
-            prop_assert_eq!(verdict.limit, Limit::Bandwidth);
+            prop_assert!(matches!(verdict.limit, Limit::Bandwidth | Limit::Unknown));
+            prop_assert_eq!(verdict.limit == Limit::Unknown, verdict.confidence == 0.0);
             prop_assert!(!verdict.proof.contains("NaN") && !verdict.proof.contains("inf"), "{}", verdict.proof);
         }
         for sum in sums(&flows) {

@@ -63,8 +63,6 @@ impl Connection {
 /// Plays one side of a flow, as told by `spec` (JSON of [`WorkerSpec`]).
 pub fn run(spec: &str) -> Result<()> {
     let spec: WorkerSpec = serde_json::from_str(spec).context("cannot read the worker's orders")?;
-    // A program that waits for a processor is another limit than the one it is to show. Best effort.
-    let _ = rustix::process::setpriority_process(None, -10);
     play(&Arc::new(spec)).inspect_err(|error| {
         say(&Report::Failed {
             why: format!("{error:#}"),

@@ -46,8 +46,7 @@ impl Client {
             }
         };
         let mut child = net
-            .host(server.other())
-            .command(program)?
+            .program(server.other(), program)?
             .args(arguments)
             .current_dir(dir)
             .env("HOME", dir)
