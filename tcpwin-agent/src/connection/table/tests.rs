@@ -269,8 +269,7 @@ fn an_idle_pause_ends_the_history() {
         }
         table.tick(Instant(second * SECOND), &mut events);
         let entry = table.active.values().next();
-        let has_two = |entry: &Box<Entry>| entry.history.rates::<2>(Direction::Send).is_some();
-        kept.push(entry.map(has_two));
+        kept.push(entry.map(|entry| entry.history.rates::<2>(Direction::Send).is_some()));
     }
     let (one, two) = (Some(false), Some(true));
     assert_eq!(kept, [one, two, None, one, two, two]);
