@@ -284,7 +284,7 @@ impl<'a> Evidence<'a> {
             return Losses::Unknown;
         };
         match (recent.falls_counted, recent.fall_spread()) {
-            (6.., Some((_, cv))) if cv > 0.16 => Losses::Random,
+            (8.., Some((_, cv))) if cv > 0.16 => Losses::Random,
             (6.., Some((_, cv))) if cv < 0.13 => Losses::Alike,
             (4.., Some((_, cv))) if cv < 0.05 => Losses::Alike,
             _ => Losses::Few,

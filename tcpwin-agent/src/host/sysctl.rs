@@ -101,6 +101,7 @@ mod tests {
                 wmem_max: Some(212_992),
                 rmem_max: None,
                 window_scaling: Some(true),
+                tcp_retries2: None,
                 congestion_control: Some("cubic".to_owned()),
             }
         );
