@@ -82,6 +82,7 @@ mod tests {
             ("ipv4/tcp_wmem", "4096\t16384\t4194304\n"),
             ("ipv4/tcp_rmem", "4096 oops\n"),
             ("ipv4/tcp_window_scaling", "1\n"),
+            ("ipv4/tcp_retries2", "15\n"),
             ("ipv4/tcp_congestion_control", "cubic\n"),
             ("core/wmem_max", "212992\n"),
         ] {
@@ -101,7 +102,7 @@ mod tests {
                 wmem_max: Some(212_992),
                 rmem_max: None,
                 window_scaling: Some(true),
-                tcp_retries2: None,
+                tcp_retries2: Some(15),
                 congestion_control: Some("cubic".to_owned()),
             }
         );

@@ -334,6 +334,10 @@ fn one_slow_among_equals_is_told_apart() {
     verdicts[2] = verdict(Limit::Loss, None);
     some[2].lately = Some([mbit(1.0).0, mbit(9.0).0, mbit(9.0).0]);
     assert_eq!(siblings(&some, &verdicts), None);
+    // It was slow, and is the fastest now.
+    some[2] = flow(2, 9, mbit(90.0));
+    some[2].lately = Some([mbit(1.0).0; LATELY]);
+    assert_eq!(siblings(&some, &verdicts), None);
     some[2] = flow(2, 9, mbit(1.0));
     some[3] = flow(3, 9, mbit(1.0));
     assert_eq!(siblings(&some, &verdicts), None);
