@@ -46,7 +46,8 @@ impl Client {
             }
         };
         let mut child = net
-            .program(server.other(), program)?
+            .host(server.other())
+            .command(program)?
             .args(arguments)
             .current_dir(dir)
             .env("HOME", dir)

@@ -148,7 +148,7 @@ fn nginx(net: &Net, spec: &ProgramSpec, dir: &Path, address: IpAddr) -> Result<(
     );
     let file = dir.join("nginx.conf");
     fs::write(&file, config).with_context(|| format!("cannot write {}", file.display()))?;
-    let mut command = net.program(spec.server_side(), program("nginx")?)?;
+    let mut command = net.host(spec.server_side()).command(program("nginx")?)?;
     command
         .arg("-e")
         .arg("stderr")
@@ -203,7 +203,7 @@ fn sshd(net: &Net, spec: &ProgramSpec, dir: &Path, address: IpAddr) -> Result<(C
     fs::write(&file, server)
         .and_then(|()| fs::write(dir.join("ssh_config"), client))
         .context("cannot write OpenSSH's configuration")?;
-    let mut command = net.program(spec.server_side(), program("sshd")?)?;
+    let mut command = net.host(spec.server_side()).command(program("sshd")?)?;
     command.args(["-D", "-e", "-f"]).arg(&file);
     // SAFETY: only system calls, on literals, between fork and exec.
     unsafe { command.pre_exec(private_run) };
