@@ -13,6 +13,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use super::server::Log;
 use super::spec::{Counted, ProgramSpec};
 use crate::lab::net::Net;
+use crate::lab::priority::{self, Priority};
 use crate::paths;
 
 /// As much is moved at a time.
@@ -99,7 +100,11 @@ fn counted(task: impl FnOnce(&AtomicU64) -> io::Result<()> + Send + 'static) -> 
     let own = Arc::clone(&counter);
     thread::Builder::new()
         .name("lab-meter".into())
-        .spawn(move || task(&own))
+        .spawn(move || {
+            // Whoever takes the bytes is as quick as who gives them.
+            priority::set(Priority::Program);
+            task(&own)
+        })
         .context("cannot start a thread")?;
     Ok(Moved::Counter(counter))
 }
