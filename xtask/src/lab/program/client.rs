@@ -46,8 +46,14 @@ impl Client {
                 Stdio::null()
             }
         };
-        let mut child = net
-            .program(server.other(), program)?
+        let mut command = if spec.client_spins {
+            let mut command = net.host(server.other()).command(program)?;
+            priority::favour(&mut command);
+            command
+        } else {
+            net.program(server.other(), program)?
+        };
+        let mut child = command
             .args(arguments)
             .current_dir(dir)
             .env("HOME", dir)
