@@ -3,7 +3,7 @@
 use tcpwin_common::BUDGET_SNDBUF;
 
 use crate::classify::evidence::Evidence;
-use crate::classify::{Bound, Ceiling, Direction, Limit, Verdict};
+use crate::classify::{Bound, Ceiling, Direction, Limit, PathOrigin, Verdict};
 use crate::units::{Bytes, BytesPerSec, Micros, bytes_text, rtt_text};
 
 /// Window ÷ RTT, with the arithmetic in words.
@@ -42,6 +42,13 @@ pub(super) fn settle(evidence: &Evidence<'_>, verdict: &mut Verdict) {
 fn next(evidence: &Evidence<'_>, verdict: &Verdict, ledger: &[Ceiling]) -> Option<Ceiling> {
     let lifts_to_a_window = match verdict.limit {
         Limit::Turns | Limit::SmallWrites | Limit::Pacing => true,
+        // What a wider path would carry is not known, whatever this one was said or seen to.
+        Limit::Bandwidth => false,
+        // And what passed a policer was no more than it lets pass.
+        Limit::Policer => evidence
+            .context
+            .path
+            .is_some_and(|path| path.origin != PathOrigin::Seen),
         // Past a loss, a full path or a busy host lies what the path can carry.
         limit => limit.bound() == Bound::Window || evidence.context.path.is_some(),
     };

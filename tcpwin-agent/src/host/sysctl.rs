@@ -28,6 +28,8 @@ pub struct Sysctl {
     pub rmem_max: Option<u64>,
     /// `net.ipv4.tcp_window_scaling`.
     pub window_scaling: Option<bool>,
+    /// `net.ipv4.tcp_retries2`: timeouts in a row after which the kernel gives up, more or less.
+    pub tcp_retries2: Option<u8>,
     /// `net.ipv4.tcp_congestion_control`: of new connections.
     pub congestion_control: Option<String>,
 }
@@ -48,6 +50,7 @@ impl Sysctl {
             window_scaling: text("ipv4/tcp_window_scaling")
                 .and_then(|text| number::<u8>(&text))
                 .map(|on| on != 0),
+            tcp_retries2: text("ipv4/tcp_retries2").and_then(|text| number(&text)),
             congestion_control: text("ipv4/tcp_congestion_control")
                 .map(|text| text.trim().to_owned())
                 .filter(|name| !name.is_empty()),
@@ -79,6 +82,7 @@ mod tests {
             ("ipv4/tcp_wmem", "4096\t16384\t4194304\n"),
             ("ipv4/tcp_rmem", "4096 oops\n"),
             ("ipv4/tcp_window_scaling", "1\n"),
+            ("ipv4/tcp_retries2", "15\n"),
             ("ipv4/tcp_congestion_control", "cubic\n"),
             ("core/wmem_max", "212992\n"),
         ] {
@@ -98,6 +102,7 @@ mod tests {
                 wmem_max: Some(212_992),
                 rmem_max: None,
                 window_scaling: Some(true),
+                tcp_retries2: Some(15),
                 congestion_control: Some("cubic".to_owned()),
             }
         );

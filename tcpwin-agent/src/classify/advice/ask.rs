@@ -28,6 +28,8 @@ pub struct Surroundings {
     pub rmem_max: Option<u64>,
     /// `net.ipv4.tcp_window_scaling` of this host.
     pub window_scaling: Option<bool>,
+    /// `net.ipv4.tcp_retries2` of this host.
+    pub tcp_retries2: Option<u8>,
 }
 
 impl Surroundings {
@@ -44,6 +46,7 @@ impl Surroundings {
             wmem_max: sysctl.wmem_max,
             rmem_max: sysctl.rmem_max,
             window_scaling: sysctl.window_scaling,
+            tcp_retries2: sysctl.tcp_retries2,
         }
     }
 }

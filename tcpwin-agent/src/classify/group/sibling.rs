@@ -44,7 +44,11 @@ fn slow(members: &[Member<'_>], group: &[usize]) -> Option<Finding> {
         return None;
     };
     let member = &members[*at];
-    let always = member.flow.lately?.iter().all(|rate| *rate < usual * SLOW);
+    let lately = member.flow.lately?;
+    let always = lately
+        .iter()
+        .chain([&member.flow.rate.0])
+        .all(|rate| *rate < usual * SLOW);
     // Less to do is no fault.
     if !always || !is_worth_telling(member.verdict.limit) {
         return None;

@@ -182,6 +182,44 @@ fn what_was_seen_counts_only_while_there_is_a_queue() {
 }
 
 #[test]
+fn no_more_is_promised_than_the_others_leave() {
+    let configured = |flow: &mut Flow| flow.path.configured = Some((Prefix::around(address(0)), mbit(100.0)));
+    let mut some = flows(5, |cookie| cookie as u8, mbit(10.0), configured);
+    some[4].limit = Limit::Turns;
+    let promises = |flows: &[Flow], next: f64| {
+        let mut alone = verdict(Limit::Rwnd, Some(mbit(next)));
+        alone.ledger = vec![Ceiling {
+            limit: Limit::Bandwidth,
+            rate: mbit(100.0),
+            formula: String::new(),
+        }];
+        together(flows, |_| Some(&alone))
+    };
+    let judged = promises(&some, 100.0);
+    assert_eq!(judged.len(), 5);
+    for (_, verdict) in judged {
+        let next = verdict.next.unwrap();
+        assert_eq!(
+            (verdict.limit, next.limit, next.rate),
+            (Limit::Rwnd, Limit::Bandwidth, mbit(60.0))
+        );
+        assert_eq!(verdict.ledger.len(), 1);
+        assert_eq!(
+            verdict.ledger[0].formula,
+            "what 4 other connections leave of the path"
+        );
+    }
+    // The next limit is lower than that: it stays the next.
+    let (_, verdict) = &promises(&some, 20.0)[0];
+    assert_eq!(
+        verdict.next.as_ref().map(|next| (next.limit, next.rate)),
+        Some((Limit::Sndbuf, mbit(20.0)))
+    );
+    // Nobody else is there.
+    assert!(promises(&some[..1], 100.0).is_empty());
+}
+
+#[test]
 fn only_windows_are_explained_by_the_sum() {
     let mut full = flows(4, |_| 9, mbit(25.0), on_link(mbit(100.0)));
     full[0].limit = Limit::RwndReader;
@@ -296,6 +334,10 @@ fn one_slow_among_equals_is_told_apart() {
     verdicts[2] = verdict(Limit::Loss, None);
     some[2].lately = Some([mbit(1.0).0, mbit(9.0).0, mbit(9.0).0]);
     assert_eq!(siblings(&some, &verdicts), None);
+    // It was slow, and is the fastest now.
+    some[2] = flow(2, 9, mbit(90.0));
+    some[2].lately = Some([mbit(1.0).0; LATELY]);
+    assert_eq!(siblings(&some, &verdicts), None);
     some[2] = flow(2, 9, mbit(1.0));
     some[3] = flow(3, 9, mbit(1.0));
     assert_eq!(siblings(&some, &verdicts), None);
@@ -360,9 +402,12 @@ proptest! {
     fn any_flows_give_sound_verdicts_and_findings(flows in prop::collection::vec(any_flow(), 0..40), next in 0.0..1e12f64) {
         let alone = verdict(Limit::Rwnd, Some(BytesPerSec(next)));
         for (at, verdict) in together(&flows, |_| Some(&alone)) {
-            prop_assert!(flows[at].is_windowed());
-            prop_assert!(matches!(verdict.limit, Limit::Bandwidth | Limit::Unknown));
+            prop_assert!(flows[at].is_windowed() || verdict.limit == alone.limit);
+            prop_assert!(matches!(verdict.limit, Limit::Bandwidth | Limit::Unknown | Limit::Rwnd));
             prop_assert_eq!(verdict.limit == Limit::Unknown, verdict.confidence == 0.0);
+            for ceiling in verdict.next.iter().chain(&verdict.ledger) {
+                prop_assert!(ceiling.rate.0.is_finite() && ceiling.rate.0 >= 0.0);
+            }
             prop_assert!(!verdict.proof.contains("NaN") && !verdict.proof.contains("inf"), "{}", verdict.proof);
         }
         for sum in sums(&flows) {

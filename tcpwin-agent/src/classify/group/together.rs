@@ -110,13 +110,14 @@ enum Full {
     Young,
 }
 
-/// The flows that a path or an interface holds together, by their place in `flows`, each with its verdict. `verdict` gives the one
-/// it has alone.
+/// The flows whose verdict is another one when those beside them are known, by their place in `flows`: those that a path or an
+/// interface holds together, and those to which the others leave less than a path can carry. `verdict` gives the one it has alone.
 pub fn together<'a>(flows: &[Flow], verdict: impl Fn(&Flow) -> Option<&'a Verdict>) -> Vec<(usize, Verdict)> {
-    if flows.len() < 2 || !flows.iter().any(Flow::is_windowed) {
+    let matters = |flow: &Flow| flow.is_windowed() || scopes(flow).any(|(_, capacity)| capacity.is_some());
+    if flows.len() < 2 || !flows.iter().any(matters) {
         return Vec::new();
     }
-    let mut sums = HashMap::<(Scope<'_>, Direction), Together>::new();
+    let mut sums = Sums::new();
     for flow in flows {
         for (scope, capacity) in scopes(flow) {
             sums.entry((scope, flow.direction))
@@ -125,18 +126,57 @@ pub fn together<'a>(flows: &[Flow], verdict: impl Fn(&Flow) -> Option<&'a Verdic
         }
     }
     let judged = |(at, flow): (usize, &Flow)| {
-        let held = scopes(flow).find_map(|(scope, _)| {
-            let sum = sums.get(&(scope, flow.direction))?;
-            Some((scope, sum, sum.full(scope)?))
-        })?;
-        // A window that is still opening fills no queue for long.
-        if flow.limit == Limit::CwndStartup && matches!(held.2, Full::Queueing | Full::Young) {
-            return None;
-        }
-        Some((at, joint(flow, held, verdict(flow)?)))
+        let alone = verdict(flow)?;
+        let joint = held(flow, &sums).map(|held| joint(flow, held, alone));
+        Some((at, joint.or_else(|| beside(flow, &sums, alone))?))
     };
-    let windowed = flows.iter().enumerate().filter(|(_, flow)| flow.is_windowed());
-    windowed.filter_map(judged).collect()
+    flows.iter().enumerate().filter_map(judged).collect()
+}
+
+type Sums<'a> = HashMap<(Scope<'a>, Direction), Together>;
+
+/// What holds a flow with others.
+fn held<'a>(flow: &'a Flow, sums: &'a Sums<'a>) -> Option<(Scope<'a>, &'a Together, Full)> {
+    if !flow.is_windowed() {
+        return None;
+    }
+    let held = scopes(flow).find_map(|(scope, _)| {
+        let sum = sums.get(&(scope, flow.direction))?;
+        Some((scope, sum, sum.full(scope)?))
+    })?;
+    // A window that is still opening fills no queue for long.
+    let opens = flow.limit == Limit::CwndStartup && matches!(held.2, Full::Queueing | Full::Young);
+    (!opens).then_some(held)
+}
+
+/// Its own verdict, with no more promised than the others leave; `None` if that was not promised.
+fn beside(flow: &Flow, sums: &Sums<'_>, alone: &Verdict) -> Option<Verdict> {
+    let left = |(scope, capacity): (Scope<'_>, Option<BytesPerSec>)| {
+        let (sum, capacity) = (sums.get(&(scope, flow.direction))?, capacity?);
+        let others = (sum.rate - flow.rate.0).max(0.0);
+        // Beyond it the capacity is disproved.
+        (sum.flows > 1 && sum.rate <= capacity.0 * OVERFULL)
+            .then(|| ((capacity.0 - others).max(flow.rate.0), sum.flows - 1))
+    };
+    let (left, others) = scopes(flow).filter_map(left).min_by(|a, b| a.0.total_cmp(&b.0))?;
+    let promised = |ceiling: &Ceiling| ceiling.rate.0 > left;
+    let is_path = |ceiling: &&Ceiling| ceiling.limit == Limit::Bandwidth && promised(ceiling);
+    if !alone.next.as_ref().is_some_and(promised) && !alone.ledger.iter().any(|line| is_path(&line)) {
+        return None;
+    }
+    let share = Ceiling {
+        limit: Limit::Bandwidth,
+        rate: BytesPerSec(left),
+        formula: format!("what {others} other connections leave of the path"),
+    };
+    let mut verdict = alone.clone();
+    verdict.ledger.retain(|line| !is_path(&line));
+    verdict.ledger.push(share.clone());
+    verdict.ledger.sort_by(|a, b| a.rate.0.total_cmp(&b.rate.0));
+    if verdict.next.as_ref().is_some_and(promised) {
+        verdict.next = Some(share);
+    }
+    Some(verdict)
 }
 
 /// The verdict of a flow that is held together with others.

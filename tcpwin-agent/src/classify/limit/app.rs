@@ -38,14 +38,9 @@ pub(in crate::classify) fn nothing(evidence: &Evidence<'_>) -> Option<Verdict> {
 /// The program is the slower part.
 pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Verdict {
     let free = evidence.share(BUDGET_APP) + evidence.share(BUDGET_IDLE);
-    let tcp = &evidence.interval.tcp;
-    let fills_buffer = tcp
-        .wmem_queued
-        .zip(tcp.sndbuf)
-        .is_some_and(|(queued, sndbuf)| queued >= sndbuf / 2);
-    if evidence.origin == Shares::Guessed && fills_buffer && evidence.share(BUDGET_IDLE) < 0.5 {
-        let reason = "the send buffer is full and nothing is unsent: a blocked writer or a program that waits for its peer; this source \
-                      cannot see which"
+    if evidence.origin == Shares::Guessed && evidence.share(BUDGET_IDLE) < 0.5 {
+        let reason = "something was outstanding most of the time and nothing unsent: a blocked writer, a program that waits for its peer, \
+                      or one that has no more; this source cannot see which"
             .to_owned();
         return Verdict::unknown(evidence.direction, reason);
     }

@@ -20,7 +20,7 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
 
 fn reader(evidence: &Evidence<'_>) -> Option<Verdict> {
     let tcp = &evidence.interval.tcp;
-    let unread = evidence.interval.unread?;
+    let unread = unread(evidence)?;
     let offered = u64::from(tcp.rcv_wnd?);
     let share = unread.0 as f64 / (unread.0 + offered).max(1) as f64;
     if share < UNREAD {
@@ -49,11 +49,21 @@ fn reader(evidence: &Evidence<'_>) -> Option<Verdict> {
     ))
 }
 
+/// On average when data came; where nobody keeps that, now.
+fn unread(evidence: &Evidence<'_>) -> Option<Bytes> {
+    let now = || evidence.interval.tcp.unread.map(|bytes| Bytes(u64::from(bytes)));
+    evidence.interval.unread.or_else(now)
+}
+
 fn rcvbuf(evidence: &Evidence<'_>) -> Option<Verdict> {
     let tcp = &evidence.interval.tcp;
     let window = Bytes(u64::from(tcp.rcv_wnd.filter(|bytes| *bytes > 0)?));
     let rtt = evidence.receiver_rtt()?;
     let ceiling = ledger::window(Limit::Rcvbuf, window, rtt, "our receive window")?;
+    // What a slow program leaves unread holds the window down as well.
+    if unread(evidence).is_some_and(|unread| unread.0 * 4 > window.0) {
+        return None;
+    }
     let full = evidence.steady_rate().0 / ceiling.rate.0;
     if !(0.8..=1.25).contains(&full) {
         return None;
