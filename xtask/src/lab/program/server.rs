@@ -16,6 +16,7 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use super::spec::{ProgramSpec, ServerKind};
 use crate::lab::net::Net;
+use crate::lab::priority;
 use crate::{paths, process};
 
 /// How long a server has to listen.
@@ -164,7 +165,10 @@ fn nginx(net: &Net, spec: &ProgramSpec, dir: &Path, address: IpAddr) -> Result<(
 fn sink(listener: TcpListener) -> Result<()> {
     let read = move || {
         for stream in listener.incoming().map_while(Result::ok) {
-            let drain = move || io::copy(&mut { stream }.by_ref(), &mut io::sink());
+            let drain = move || {
+                priority::of_a_program();
+                io::copy(&mut { stream }.by_ref(), &mut io::sink())
+            };
             if thread::Builder::new()
                 .name("lab-sink".into())
                 .spawn(drain)
