@@ -104,7 +104,8 @@ impl Worker {
     fn start(net: &Net, spec: &WorkerSpec, news: &Sender<(Side, Option<Report>)>) -> Result<Self> {
         let orders = serde_json::to_string(spec).context("cannot write the worker's orders")?;
         let mut child = net
-            .program(spec.side, "/proc/self/exe")?
+            .host(spec.side)
+            .command("/proc/self/exe")?
             .args(["lab", "--worker", &orders])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

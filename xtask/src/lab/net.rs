@@ -3,9 +3,7 @@
 //! The sender of the data lives on the first host, its receiver on the second, whichever of them connects.
 
 use std::collections::BTreeMap;
-use std::ffi::OsStr;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::process::Command;
 use std::sync::atomic::{AtomicU8, Ordering};
 
 use anyhow::{Context, Result, bail};
@@ -15,7 +13,6 @@ use super::cleanup;
 use super::clock::seconds_ns;
 use super::flow::{FlowHandle, FlowSpec};
 use super::netns::NetNs;
-use super::priority::{self, Priority};
 use super::relay::{Direction, LinkSpec, LinkStats, Policer, Relay};
 use super::tun::{self, Framing};
 
@@ -302,13 +299,6 @@ impl Net {
             Side::Sender => &self.sender,
             Side::Receiver => &self.receiver,
         }
-    }
-
-    /// A program of a flow, which runs in its host and before others.
-    pub fn program(&self, side: Side, program: impl AsRef<OsStr>) -> Result<Command> {
-        let mut command = self.host(side).command(program)?;
-        priority::of(&mut command, Priority::Program);
-        Ok(command)
     }
 
     /// A host's address in the family.

@@ -16,7 +16,7 @@ use rustix::io::{Errno, retry_on_intr};
 pub use link::{Drop as DropReason, Link, LinkSpec, Policer};
 
 use super::clock::{Timer, now_ns};
-use super::priority::{self, Priority};
+use super::priority;
 use super::tun::{self, Framing};
 
 /// A packet this close to its time goes now: one wake-up serves a train.
@@ -127,7 +127,7 @@ impl Relay {
         let thread = thread::Builder::new()
             .name("lab-relay".into())
             .spawn(move || {
-                priority::set(Priority::Path);
+                priority::of_the_path();
                 if let Err(error) = worker.run() {
                     eprintln!("lab: the relay stopped: {error:#}");
                 }

@@ -19,6 +19,7 @@ use super::socket;
 use super::spec::WorkerSpec;
 use crate::lab::clock::{Timer, now_ns};
 use crate::lab::net::Side;
+use crate::lab::priority;
 
 /// Bytes of the connection that warms the peer's metrics up.
 const WARM_UP_BYTES: u64 = 100_000;
@@ -63,6 +64,7 @@ impl Connection {
 /// Plays one side of a flow, as told by `spec` (JSON of [`WorkerSpec`]).
 pub fn run(spec: &str) -> Result<()> {
     let spec: WorkerSpec = serde_json::from_str(spec).context("cannot read the worker's orders")?;
+    priority::of_a_program();
     play(&Arc::new(spec)).inspect_err(|error| {
         say(&Report::Failed {
             why: format!("{error:#}"),

@@ -13,7 +13,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use super::server::Log;
 use super::spec::{Counted, ProgramSpec};
 use crate::lab::net::Net;
-use crate::lab::priority::{self, Priority};
+use crate::lab::priority;
 use crate::paths;
 
 /// As much is moved at a time.
@@ -46,13 +46,8 @@ impl Client {
                 Stdio::null()
             }
         };
-        let mut command = if spec.client_spins {
-            let mut command = net.host(server.other()).command(program)?;
-            priority::favour(&mut command);
-            command
-        } else {
-            net.program(server.other(), program)?
-        };
+        let mut command = net.host(server.other()).command(program)?;
+        priority::of_real_programs(&mut command);
         let mut child = command
             .args(arguments)
             .current_dir(dir)
@@ -108,7 +103,7 @@ fn counted(task: impl FnOnce(&AtomicU64) -> io::Result<()> + Send + 'static) -> 
         .name("lab-meter".into())
         .spawn(move || {
             // Whoever takes the bytes is as quick as who gives them.
-            priority::set(Priority::Program);
+            priority::of_a_program();
             task(&own)
         })
         .context("cannot start a thread")?;

@@ -16,7 +16,7 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use super::spec::{ProgramSpec, ServerKind};
 use crate::lab::net::Net;
-use crate::lab::priority::{self, Priority};
+use crate::lab::priority;
 use crate::{paths, process};
 
 /// How long a server has to listen.
@@ -52,6 +52,7 @@ impl Server {
             }
             ServerKind::Sshd => sshd(net, spec, dir, address)?,
         };
+        priority::of_real_programs(&mut command);
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
@@ -149,7 +150,7 @@ fn nginx(net: &Net, spec: &ProgramSpec, dir: &Path, address: IpAddr) -> Result<(
     );
     let file = dir.join("nginx.conf");
     fs::write(&file, config).with_context(|| format!("cannot write {}", file.display()))?;
-    let mut command = net.program(spec.server_side(), program("nginx")?)?;
+    let mut command = net.host(spec.server_side()).command(program("nginx")?)?;
     command
         .arg("-e")
         .arg("stderr")
@@ -166,7 +167,7 @@ fn sink(listener: TcpListener) -> Result<()> {
     let read = move || {
         for stream in listener.incoming().map_while(Result::ok) {
             let drain = move || {
-                priority::set(Priority::Program);
+                priority::of_a_program();
                 io::copy(&mut { stream }.by_ref(), &mut io::sink())
             };
             if thread::Builder::new()
@@ -207,7 +208,7 @@ fn sshd(net: &Net, spec: &ProgramSpec, dir: &Path, address: IpAddr) -> Result<(C
     fs::write(&file, server)
         .and_then(|()| fs::write(dir.join("ssh_config"), client))
         .context("cannot write OpenSSH's configuration")?;
-    let mut command = net.program(spec.server_side(), program("sshd")?)?;
+    let mut command = net.host(spec.server_side()).command(program("sshd")?)?;
     command.args(["-D", "-e", "-f"]).arg(&file);
     // SAFETY: only system calls, on literals, between fork and exec.
     unsafe { command.pre_exec(private_run) };

@@ -22,9 +22,6 @@ pub struct ProgramSpec {
     pub client: Vec<String>,
     /// Where the client's bytes are counted, and thus which way they go.
     pub counted: Counted,
-    /// The client polls while it waits, and would keep the processor from the server if it ran before everything else.
-    #[serde(default)]
-    pub client_spins: bool,
     /// Clients at the same time, each with one connection.
     #[serde(default = "default_count")]
     pub count: usize,
