@@ -1,6 +1,7 @@
 //! The fold of observations: the bounded table of connections, their intervals and owners.
 
 mod account;
+mod blind;
 mod causes;
 mod delta;
 mod entry;

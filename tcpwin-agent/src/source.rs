@@ -124,6 +124,11 @@ pub trait Source: Send {
     /// What was lost, by cause.
     fn losses(&self) -> Vec<LossCount>;
 
+    /// Events that the source should have seen and did not, whatever they were of.
+    fn missed_events(&self) -> u64 {
+        0
+    }
+
     /// Counts of the host as a whole; zero from sources that cannot see them.
     fn host_counts(&self) -> HostCounts {
         HostCounts::default()

@@ -7,6 +7,9 @@ use crate::classify::{Direction, Verdict, floor, ledger, limit};
 use crate::connection::interval::Interval;
 use crate::observation::TcpState;
 
+/// Share of events unseen from which an interval tells nothing.
+const MISSED: f64 = 0.02;
+
 /// What limited the connection in this interval.
 ///
 /// Total: any counters give a verdict, if only `unknown` with its reason. Never a negative or non-finite rate.
@@ -33,6 +36,13 @@ pub fn classify(interval: &Interval, context: &Context) -> Verdict {
             inconsistent: Some(reason),
             ..Verdict::unknown(evidence.direction, unexplained)
         };
+    }
+    if context.missed > MISSED {
+        let reason = format!(
+            "the probes missed {:.0} % of what happened on this host: the kernel skips a program while it is preempted",
+            context.missed * 100.0
+        );
+        return Verdict::unknown(evidence.direction, reason);
     }
     let mut verdict = decide(&evidence);
     verdict.confidence = verdict.confidence.clamp(0.0, 1.0);

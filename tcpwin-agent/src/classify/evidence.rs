@@ -16,6 +16,8 @@ pub struct Context {
     pub tcp_wmem_max: Option<u64>,
     /// What the path can carry, where it is known.
     pub path: Option<PathCapacity>,
+    /// Share of the host's events that the source did not see lately.
+    pub missed: f64,
     /// What advice depends on: whose the connection is, and how the host is set.
     pub around: Surroundings,
 }

@@ -12,11 +12,17 @@ pub(super) struct Account {
     summary: Summary,
     acked: u64,
     received: u64,
+    events: u64,
 }
 
 impl Account {
     pub(super) const fn summary(&self) -> &Summary {
         &self.summary
+    }
+
+    /// Segments in and calls of the program, since the start.
+    pub(super) const fn events(&self) -> u64 {
+        self.events
     }
 
     /// A connection that is older than the source.
@@ -61,6 +67,8 @@ impl Account {
         summary.bytes_received += received;
         self.acked += acked;
         self.received += received;
+        let calls = interval.calls.map_or(0, |calls| calls.sends + calls.recvs);
+        self.events += interval.segments_in.unwrap_or(0) + calls;
         match interval.retransmits_by_kind {
             Some(kinds) => {
                 summary.retransmits.fast += kinds.fast;

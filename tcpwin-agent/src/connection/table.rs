@@ -10,6 +10,7 @@ use crate::classify::advice::Surroundings;
 use crate::classify::group::Flow;
 use crate::classify::{Context, Direction, Limit, Verdict};
 use crate::connection::account::Account;
+use crate::connection::blind::Blind;
 use crate::connection::causes::Causes;
 use crate::connection::entry::{Entry, FindOwner, Ownership};
 use crate::connection::paths::Paths;
@@ -44,6 +45,7 @@ pub struct Table {
     paths: Paths,
     /// What is known of each namespace's settings; those of namespaces in which nothing is busy are forgotten.
     settings: HashMap<u32, Option<Context>>,
+    blind: Blind,
     /// Those that moved something in the last interval.
     flows: Vec<Flow>,
     evictions: u64,
@@ -68,6 +70,7 @@ impl Table {
             account: Account::default(),
             paths: Paths::default(),
             settings: HashMap::new(),
+            blind: Blind::default(),
             flows: Vec::new(),
             evictions: 0,
             ticked: Instant(0),
@@ -112,6 +115,11 @@ impl Table {
             ..Context::default()
         });
         self.settings.insert(netns, context);
+    }
+
+    /// Events that the source has missed so far, all told.
+    pub fn set_missed(&mut self, missed: u64) {
+        self.blind.note(missed, self.account.events());
     }
 
     /// Whether anybody reads events; they are not made for nobody.

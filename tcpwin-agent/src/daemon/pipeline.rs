@@ -174,6 +174,7 @@ impl Pipeline {
             .poll(now, &mut |update| self.table.apply(update, &mut self.events));
         self.polls.note(polled);
         self.read_links(now);
+        self.table.set_missed(self.source.missed_events());
         self.table.tick(now, &mut self.events);
         self.settings.follow(now, &mut self.table);
         self.tell_events();

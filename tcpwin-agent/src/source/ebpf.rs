@@ -252,7 +252,7 @@ impl Source for EbpfSource {
 
     fn poll(&mut self, now: Instant, sink: &mut dyn FnMut(Update)) -> Result<(), SourceError> {
         self.drain(now, sink)?;
-        self.misses.look(&self.ebpf, now);
+        self.misses.look(&self.ebpf);
         self.gone.retain(|key, seen| {
             let lost = now.since(*seen) >= CLOSING_TAKES;
             if lost {
@@ -334,6 +334,10 @@ impl Source for EbpfSource {
         if let Err(error) = self.wanted.set(0, bits, 0) {
             tracing::warn!("cannot switch single events: {error}");
         }
+    }
+
+    fn missed_events(&self) -> u64 {
+        self.misses.sum()
     }
 
     fn losses(&self) -> Vec<LossCount> {

@@ -89,6 +89,7 @@ impl Table {
                 (Direction::Receive, entry.receive)
             };
             let context = Context {
+                missed: self.blind.share(),
                 path: path.capacity(direction, rate),
                 ..entry.context(&self.settings_of(key.netns))
             };

@@ -1,4 +1,5 @@
-//! Runs that the kernel skipped: a program that an interrupt brings up again on the same CPU does not run (bpf_trace_run).
+//! Runs that the kernel skipped (bpf_trace_run): while a program is interrupted or preempted in mid-run, it does not run again on
+//! the same CPU. For as long as a busy host leaves the preempted task waiting, every event of that kind goes unseen there.
 //! Counted by the kernel since 5.12, told in fdinfo.
 
 use std::fs;
@@ -6,16 +7,10 @@ use std::os::fd::{AsFd as _, AsRawFd as _};
 
 use aya::Ebpf;
 
-use crate::units::{Instant, Nanos};
-
-/// Reading costs a file a program.
-const EVERY: Nanos = Nanos(10_000_000_000);
-
-/// The sum over all programs, read now and then.
+/// The sum over all programs.
 #[derive(Default)]
 pub(super) struct Misses {
     sum: u64,
-    next: Instant,
 }
 
 impl Misses {
@@ -24,12 +19,8 @@ impl Misses {
         self.sum
     }
 
-    /// Looks if it is time.
-    pub(super) fn look(&mut self, ebpf: &Ebpf, now: Instant) {
-        if now < self.next {
-            return;
-        }
-        self.next = Instant(now.0 + EVERY.0);
+    /// Looks, once an interval: it costs a file a program.
+    pub(super) fn look(&mut self, ebpf: &Ebpf) {
         self.sum = ebpf
             .programs()
             .filter_map(|(_, program)| {
