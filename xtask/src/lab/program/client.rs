@@ -13,6 +13,7 @@ use anyhow::{Context, Result, anyhow, bail};
 use super::server::Log;
 use super::spec::{Counted, ProgramSpec};
 use crate::lab::net::Net;
+use crate::lab::priority;
 use crate::paths;
 
 /// As much is moved at a time.
@@ -45,9 +46,9 @@ impl Client {
                 Stdio::null()
             }
         };
-        let mut child = net
-            .host(server.other())
-            .command(program)?
+        let mut command = net.host(server.other()).command(program)?;
+        priority::of_real_programs(&mut command);
+        let mut child = command
             .args(arguments)
             .current_dir(dir)
             .env("HOME", dir)
@@ -100,7 +101,11 @@ fn counted(task: impl FnOnce(&AtomicU64) -> io::Result<()> + Send + 'static) -> 
     let own = Arc::clone(&counter);
     thread::Builder::new()
         .name("lab-meter".into())
-        .spawn(move || task(&own))
+        .spawn(move || {
+            // Whoever takes the bytes is as quick as who gives them.
+            priority::of_a_program();
+            task(&own)
+        })
         .context("cannot start a thread")?;
     Ok(Moved::Counter(counter))
 }

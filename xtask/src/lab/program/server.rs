@@ -52,6 +52,7 @@ impl Server {
             }
             ServerKind::Sshd => sshd(net, spec, dir, address)?,
         };
+        priority::of_real_programs(&mut command);
         let mut child = command
             .stdin(Stdio::null())
             .stdout(Stdio::null())
