@@ -222,6 +222,14 @@ impl<'a> Evidence<'a> {
         }
     }
 
+    /// What the send buffer holds now, if it is full: nothing measures better how much fits.
+    pub fn held_when_full(&self) -> Option<Bytes> {
+        let tcp = &self.interval.tcp;
+        let (queued, sndbuf) = (tcp.wmem_queued?, tcp.sndbuf?);
+        let held = u64::from(tcp.unsent?) + u64::from(tcp.in_flight?);
+        (u64::from(queued) * 10 >= u64::from(sndbuf) * 9 && held > 0).then_some(Bytes(held))
+    }
+
     /// Round trip as the receiving side sees it: its own estimate of what comes in, else that of what it sends.
     pub fn receiver_rtt(&self) -> Option<Micros> {
         self.interval

@@ -118,7 +118,11 @@ fn ceilings(evidence: &Evidence<'_>) -> Vec<Ceiling> {
 fn send_buffer(evidence: &Evidence<'_>, rtt: Micros) -> Option<Ceiling> {
     let tcp = &evidence.interval.tcp;
     if tcp.sndbuf_locked == Some(true) {
-        if let Some(flight) = evidence.flight(BUDGET_SNDBUF) {
+        // A moment of it says little of how full it gets.
+        if let Some(flight) = evidence
+            .flight(BUDGET_SNDBUF)
+            .filter(|_| evidence.share(BUDGET_SNDBUF) > 0.1)
+        {
             return window(
                 Limit::Sndbuf,
                 flight,
@@ -126,8 +130,11 @@ fn send_buffer(evidence: &Evidence<'_>, rtt: Micros) -> Option<Ceiling> {
                 "in flight while the writer is blocked",
             );
         }
-        let payload = Bytes((f64::from(tcp.sndbuf?) * evidence.payload()) as u64);
-        return window(Limit::Sndbuf, payload, rtt, "payload in SO_SNDBUF");
+        let payload = match evidence.held_when_full() {
+            Some(held) => held.0,
+            None => (f64::from(tcp.sndbuf?) * evidence.payload()) as u64,
+        };
+        return window(Limit::Sndbuf, Bytes(payload), rtt, "payload in SO_SNDBUF");
     }
     let payload = Bytes((evidence.context.tcp_wmem_max? as f64 * evidence.payload()) as u64);
     window(Limit::Sndbuf, payload, rtt, "payload in tcp_wmem[2]")

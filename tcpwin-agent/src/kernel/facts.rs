@@ -3,7 +3,7 @@
 use std::io;
 use std::path::Path;
 
-use rustix::process::Resource;
+use rustix::process::{Resource, Rlimit};
 use rustix::thread::CapabilitySet;
 
 /// What the programs' maps take before 5.11, bytes: ring buffer, look-ups, the slots of a small host.
@@ -61,8 +61,12 @@ impl Facts {
     #[must_use]
     pub fn gather() -> Self {
         let release_text = rustix::system::uname().release().to_string_lossy().into_owned();
+        let release = Release::parse(&release_text);
+        if release.is_some_and(|release| release < Release(5, 11)) {
+            raise_memlock();
+        }
         Self {
-            release: Release::parse(&release_text),
+            release,
             release_text,
             capabilities: effective_capabilities(),
             btf: std::fs::File::open("/sys/kernel/btf/vmlinux").is_ok(),
@@ -74,6 +78,16 @@ impl Facts {
             sock_diag: try_sock_diag().err().map(|cause| cause.to_string()),
         }
     }
+}
+
+/// Before 5.11 programs and maps count against RLIMIT_MEMLOCK, those of the user's other processes too. Refused to some; what is
+/// loaded then says so.
+fn raise_memlock() {
+    let all = Rlimit {
+        current: None,
+        maximum: None,
+    };
+    let _ = rustix::process::setrlimit(Resource::Memlock, all);
 }
 
 /// Effective capabilities of the process.
