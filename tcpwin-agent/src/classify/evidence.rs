@@ -22,6 +22,11 @@ pub struct Context {
     pub around: Surroundings,
 }
 
+/// Memory that the kernel adds to a record of the send queue, bytes: 1,280 before 6.12, 896 since.
+const RECORD_OVERHEAD: f64 = 1_280.0;
+/// Payload of the largest record, bytes.
+const LARGEST_RECORD: f64 = 65_536.0;
+
 /// Most that a verdict from the kernel's chronos is worth: in the lab they are wrong too often for more.
 const GUESS: f64 = 0.45;
 
@@ -211,23 +216,28 @@ impl<'a> Evidence<'a> {
         })
     }
 
-    /// Payload per byte of send buffer, measured on what it holds now; 0.5 where it holds too little to tell, as the kernel's own
-    /// bookkeeping may take as much as the data.
+    /// Payload per byte of send buffer: as what it holds now shows, or as the program's writes let expect once the peer's window
+    /// does not cut them up, whichever is more. 0.5 where neither can be seen: the kernel's own bookkeeping may take as much as
+    /// the data.
     pub fn payload(&self) -> f64 {
         let tcp = &self.interval.tcp;
         let held = f64::from(tcp.unsent.unwrap_or(0)) + f64::from(tcp.in_flight.unwrap_or(0));
-        match tcp.wmem_queued {
+        let held = match tcp.wmem_queued {
             Some(queued) if queued >= 32_768 && held > 0.0 => (held / f64::from(queued)).clamp(0.05, 2.0),
-            _ => 0.5,
+            _ => 0.0,
+        };
+        let written = self
+            .interval
+            .calls
+            .filter(|calls| calls.sends > 0)
+            .map_or(0.0, |calls| {
+                let size = (calls.sent_bytes as f64 / calls.sends as f64).min(LARGEST_RECORD);
+                size / (size + RECORD_OVERHEAD)
+            });
+        match held.max(written) {
+            0.0 => 0.5,
+            payload => payload,
         }
-    }
-
-    /// What the send buffer holds now, if it is full: nothing measures better how much fits.
-    pub fn held_when_full(&self) -> Option<Bytes> {
-        let tcp = &self.interval.tcp;
-        let (queued, sndbuf) = (tcp.wmem_queued?, tcp.sndbuf?);
-        let held = u64::from(tcp.unsent?) + u64::from(tcp.in_flight?);
-        (u64::from(queued) * 10 >= u64::from(sndbuf) * 9 && held > 0).then_some(Bytes(held))
     }
 
     /// Round trip as the receiving side sees it: its own estimate of what comes in, else that of what it sends.

@@ -130,10 +130,7 @@ fn send_buffer(evidence: &Evidence<'_>, rtt: Micros) -> Option<Ceiling> {
                 "in flight while the writer is blocked",
             );
         }
-        let payload = match evidence.held_when_full() {
-            Some(held) => held.0,
-            None => (f64::from(tcp.sndbuf?) * evidence.payload()) as u64,
-        };
+        let payload = (f64::from(tcp.sndbuf?) * evidence.payload()) as u64;
         return window(Limit::Sndbuf, Bytes(payload), rtt, "payload in SO_SNDBUF");
     }
     let payload = Bytes((evidence.context.tcp_wmem_max? as f64 * evidence.payload()) as u64);
