@@ -60,8 +60,8 @@ fn rcvbuf(evidence: &Evidence<'_>) -> Option<Verdict> {
     let window = Bytes(u64::from(tcp.rcv_wnd.filter(|bytes| *bytes > 0)?));
     let rtt = evidence.receiver_rtt()?;
     let ceiling = ledger::window(Limit::Rcvbuf, window, rtt, "our receive window")?;
-    // What a slow program leaves unread holds the window down as well.
-    if unread(evidence).is_some_and(|unread| unread.0 * 4 > window.0) {
+    // What a slow program leaves unread holds the window down as well. One look sees but a moment of it.
+    if evidence.interval.unread.is_none() && unread(evidence).is_some_and(|unread| unread.0 * 4 > window.0) {
         return None;
     }
     let full = evidence.steady_rate().0 / ceiling.rate.0;
