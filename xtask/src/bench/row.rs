@@ -16,8 +16,8 @@ pub enum Judgement {
     FallsShort,
     /// There is no budget for it, or it was measured at another size.
     Told,
-    /// Belongs to later work.
-    Later,
+    /// Measured by another command.
+    Elsewhere,
 }
 
 impl Judgement {
@@ -26,7 +26,7 @@ impl Judgement {
             Self::Ok => "ok",
             Self::FallsShort => "FALLS SHORT",
             Self::Told => "–",
-            Self::Later => "later",
+            Self::Elsewhere => "elsewhere",
         }
     }
 }
@@ -38,7 +38,7 @@ pub struct Row {
     pub group: &'static str,
     /// What was measured.
     pub what: String,
-    /// The figure; none where it comes later.
+    /// The figure; none where another command gives it.
     pub measured: Option<Figure>,
     /// Its unit.
     pub unit: &'static str,
@@ -87,15 +87,15 @@ impl Row {
         }
     }
 
-    /// A budget that later work can measure.
-    pub fn later(what: &str, how: &str) -> Self {
+    /// A budget that another command measures.
+    pub fn elsewhere(what: &str, how: &str) -> Self {
         Self {
-            group: "later",
+            group: "elsewhere",
             what: what.to_owned(),
             measured: None,
             unit: "",
             budget: None,
-            judgement: Judgement::Later,
+            judgement: Judgement::Elsewhere,
             peer: String::new(),
             how: how.to_owned(),
         }
@@ -103,7 +103,7 @@ impl Row {
 
     /// At the budget's size only: otherwise it is told, not judged.
     pub fn only_if(mut self, at_size: bool) -> Self {
-        if !at_size && self.judgement != Judgement::Later {
+        if !at_size && self.judgement != Judgement::Elsewhere {
             self.judgement = Judgement::Told;
         }
         self

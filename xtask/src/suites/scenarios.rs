@@ -36,7 +36,7 @@ pub fn run(context: &Context, recorder: &mut Recorder) -> Result<()> {
     // It exits with failure when a scenario fails; the report says which.
     let status = lab.status()?;
     let record = Record::read(file.path())
-        .with_context(|| format!("`xtask lab {names}` left no report ({status})"))?;
+        .with_context(|| format!("`xtask lab core` left no report ({status})"))?;
     for report in &record.scenarios {
         recorder.check(
             &report.name,
