@@ -24,6 +24,10 @@ pub(super) fn mathis(mss: u32, rtt: Micros, loss: f64) -> Option<BytesPerSec> {
 
 /// Every ceiling that is known, and what lifting the binding one would give.
 pub(super) fn settle(evidence: &Evidence<'_>, verdict: &mut Verdict) {
+    // Nobody looks up to a ceiling there, and most connections are of this kind.
+    if verdict.limit == Limit::None {
+        return;
+    }
     let mut ledger = ceilings(evidence);
     if let Some(binding) = &verdict.ceiling {
         ledger.retain(|other| {

@@ -35,8 +35,8 @@ pub fn run(context: &Context, recorder: &mut Recorder) -> Result<()> {
         .arg(file.path());
     // It exits with failure when a scenario fails; the report says which.
     let status = lab.status()?;
-    let record = Record::read(file.path())
-        .with_context(|| format!("`xtask lab core` left no report ({status})"))?;
+    let record =
+        Record::read(file.path()).with_context(|| format!("`xtask lab core` left no report ({status})"))?;
     for report in &record.scenarios {
         recorder.check(
             &report.name,
