@@ -116,6 +116,9 @@ pub fn run(args: LabArgs) -> Result<()> {
             _ => bail!("--shell takes one scenario"),
         };
     }
+    if args.json == Some(None) && args.names.as_slice() != ["all"] {
+        bail!("--json needs a file: only the report of `all` has a place of its own");
+    }
     let agent = match args.no_agent {
         true => None,
         false => Some(Agent::start(&tcpwin(&args)?, &args.source)?),
