@@ -97,4 +97,36 @@ proptest! {
         let (one, two) = (at(window), at(window * 2));
         prop_assert!((two / one - 2.0).abs() < 1e-6);
     }
+
+    #[test]
+    fn what_is_scaled_scales_every_ceiling(
+        window in 4_096u32..1_000_000, sndbuf in 4_096u32..1_000_000, cwnd in 2u32..10_000, pacing in 10_000u64..1_000_000_000,
+        rtt in 1_000u32..500_000, times in 2u32..50,
+    ) {
+        let at = |times: u32| {
+            let tcp = Tcp {
+                srtt_us: Some(rtt), min_rtt_us: Some(rtt), mss: Some(1448), snd_wnd: Some(window * times),
+                max_window: Some(window * times), cwnd: Some(cwnd * times), sndbuf: Some(sndbuf * times), sndbuf_locked: Some(true),
+                max_pacing_rate: Some(pacing * u64::from(times)), ..Tcp::default()
+            };
+            let mut budget = BudgetShares { share: [0.0; 6], flight: [None; 6] };
+            budget.share[tcpwin_common::BUDGET_RWND] = 1.0;
+            let acked = f64::from(window * times) / (f64::from(rtt) / 1e6);
+            let interval = Interval {
+                acked: Some(Bytes(acked as u64)), received: Some(Bytes(0)), budget: Some(budget), tcp,
+                ..Interval::unknown(Nanos(1_000_000_000), Nanos(10_000_000_000))
+            };
+            let mut ledger = classify(&interval, &Context::default()).ledger;
+            ledger.sort_by_key(|ceiling| ceiling.limit);
+            ledger
+        };
+        let (one, many) = (at(1), at(times));
+        prop_assert!(one.len() >= 4, "{one:?}");
+        for (one, many) in one.iter().zip(&many) {
+            prop_assert_eq!(one.limit, many.limit);
+            let ratio = many.rate.0 / one.rate.0;
+            // Bytes are whole: a small buffer's payload is cut to one.
+            prop_assert!((ratio / f64::from(times) - 1.0).abs() < 1e-3, "{ratio} for {times}: {one:?}");
+        }
+    }
 }

@@ -298,15 +298,16 @@ impl<'a> Evidence<'a> {
     }
 
     /// What cwnd at its falls tells of the losses. A policer strikes at the same cwnd each time, random loss at any: in the lab
-    /// the spread is 0.01–0.08 and 0.23 or more.
+    /// the spread is 0.01–0.10 and 0.23 or more; that of few random ones may be small by chance.
     pub fn losses(&self) -> Losses {
         let Some(recent) = &self.interval.recent else {
             return Losses::Unknown;
         };
         match (recent.falls_counted, recent.fall_spread()) {
             (8.., Some((_, cv))) if cv > 0.16 => Losses::Random,
-            (6.., Some((_, cv))) if cv < 0.13 => Losses::Alike,
-            (4.., Some((_, cv))) if cv < 0.05 => Losses::Alike,
+            (12.., Some((_, cv))) if cv < 0.13 => Losses::Alike,
+            (8.., Some((_, cv))) if cv < 0.10 => Losses::Alike,
+            (5.., Some((_, cv))) if cv < 0.05 => Losses::Alike,
             _ => Losses::Few,
         }
     }

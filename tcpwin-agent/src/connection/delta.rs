@@ -208,3 +208,56 @@ fn shares(start: Option<&BudgetTotals>, end: Option<&BudgetTotals>) -> Option<Bu
         }),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::classify::{Context, classify};
+    use crate::observation::{Endpoints, Key, OwnerHint, Tcp, TcpState};
+    use crate::units::BytesPerSec;
+
+    prop_compose! {
+        fn observation()(
+            at in any::<u64>(), since in any::<u64>(), acked in any::<Option<u64>>(), received in any::<Option<u64>>(),
+            retransmits in any::<Option<u32>>(), ns in any::<[u64; BUDGET_STATES]>(), flight in any::<[u64; BUDGET_STATES]>(),
+            sends in any::<u64>(), srtt_us in any::<Option<u32>>(), chrono_us in any::<Option<[u64; 3]>>(),
+        ) -> Observation {
+            let end = ([192, 0, 2, 1], 443).into();
+            Observation {
+                key: Key { cookie: 1, netns: 1 },
+                at: Instant(at),
+                since: Instant(since),
+                origin: Origin::Connect,
+                endpoints: Endpoints { local: end, peer: end },
+                state: TcpState::Established,
+                owner: OwnerHint::default(),
+                tcp: Tcp { srtt_us, ..Tcp::default() },
+                totals: Totals { bytes_acked: acked, bytes_received: received, retransmits, chrono_us, ..Totals::default() },
+                budget: Some(BudgetTotals { ns, flight }),
+                calls: Some(CallCounts { sends, ..CallCounts::default() }),
+            }
+        }
+    }
+
+    proptest! {
+        // Counters wrap or were reset, clocks step back: whatever two looks say, an interval is sound.
+        #[test]
+        fn any_two_looks_give_a_sound_interval(start in observation(), end in observation()) {
+            for baseline in [Baseline::of(&start), Baseline::birth(&end)] {
+                let interval = baseline.interval(&end);
+                if let Some(shares) = interval.budget {
+                    let sum: f64 = shares.share.iter().sum();
+                    prop_assert!((sum - 1.0).abs() < 1e-9, "{sum}");
+                    prop_assert!(shares.flight.iter().flatten().all(|bytes| bytes.is_finite() && *bytes >= 0.0));
+                }
+                for rate in [interval.sending(), interval.receiving()] {
+                    prop_assert!(rate.0.is_finite() && rate >= BytesPerSec(0.0), "{rate:?}");
+                }
+                let verdict = classify(&interval, &Context::default());
+                prop_assert!(verdict.ledger.iter().all(|ceiling| ceiling.rate.0.is_finite() && ceiling.rate.0 >= 0.0));
+            }
+        }
+    }
+}

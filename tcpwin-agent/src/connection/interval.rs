@@ -29,7 +29,7 @@ pub struct Recent {
     pub delivered: u32,
     /// Entries into recovery or loss.
     pub cwnd_falls: u32,
-    /// The newest falls, eight where there are as many, however long ago; never the first few of a connection, which slow start's overshoot may have
+    /// The newest falls, sixteen where there are as many, however long ago; never the first few of a connection, which slow start's overshoot may have
     /// cost.
     pub falls_counted: u32,
     /// Sum over those counted of cwnd as it was, segments, and the sum of its squares.

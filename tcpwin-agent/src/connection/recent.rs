@@ -10,7 +10,7 @@ const KEPT: usize = 10;
 const NEWEST: usize = 5;
 
 /// Falls of cwnd whose likeness is told.
-const FALLS: u32 = 8;
+const FALLS: u32 = 16;
 
 /// What is kept of one interval.
 #[derive(Clone, Copy, Debug, Default)]
@@ -298,13 +298,13 @@ mod tests {
     fn the_newest_falls_are_told_however_long_ago() {
         let mut falls = Falls::default();
         assert_eq!(falls.newest(), (0, (0, 0)));
-        for cwnd in 1..=13 {
+        for cwnd in 1..=21 {
             falls.note(Some((1, cwnd, cwnd * cwnd)));
             falls.note(Some((0, 99, 99)));
         }
-        assert_eq!(falls.newest().1.0, (6..=13).sum::<u64>());
+        assert_eq!(falls.newest().1.0, (6..=21).sum::<u64>());
         falls.note(Some((9, 900, 0)));
-        assert_eq!(falls.newest(), (9, (900, 0)));
+        assert_eq!(falls.newest(), (16, (1026, 2296)));
     }
 
     proptest! {
