@@ -44,8 +44,6 @@ pub struct Recent {
     pub receive_cv: f64,
     /// Since when nothing was acknowledged though something was outstanding; zero while ACKs come.
     pub unanswered: Nanos,
-    /// Segments that came in that time.
-    pub segments_in_unanswered: u64,
 }
 
 impl Recent {

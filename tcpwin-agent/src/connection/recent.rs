@@ -35,7 +35,6 @@ pub(super) struct History {
     /// Something was outstanding when the last interval ended.
     outstanding: bool,
     unanswered: Nanos,
-    segments_in_unanswered: u64,
 }
 
 impl History {
@@ -64,7 +63,6 @@ impl History {
         let answered = interval.acked.is_none_or(|acked| acked.0 > 0);
         if answered || !self.outstanding {
             self.unanswered = Nanos(0);
-            self.segments_in_unanswered = 0;
             return;
         }
         let time = if was_outstanding {
@@ -76,8 +74,6 @@ impl History {
             })
         };
         self.unanswered = Nanos(self.unanswered.0.saturating_add(time.0));
-        let segments = interval.segments_in.unwrap_or(0);
-        self.segments_in_unanswered = self.segments_in_unanswered.saturating_add(segments);
     }
 
     /// The newest intervals, the newest first; empty ones where there are fewer.
@@ -108,7 +104,6 @@ impl History {
             receive_rate: mean(newest, |past| past.received),
             receive_cv: variation(newest, |past| past.received),
             unanswered: self.unanswered,
-            segments_in_unanswered: self.segments_in_unanswered,
         }
     }
 
@@ -221,7 +216,6 @@ mod tests {
             received: Some(Bytes(0)),
             retransmits: Some(1),
             delivered: Some(2),
-            segments_in: Some(3),
             tcp: Tcp {
                 packets_out: Some(packets_out),
                 ..Tcp::default()
@@ -273,12 +267,9 @@ mod tests {
         let silent = |history: &mut History| history.fold(&interval(SECOND, 0, 4));
         assert_eq!(silent(&mut history).unanswered, Nanos(SECOND));
         let recent = silent(&mut history);
-        assert_eq!(
-            (recent.unanswered, recent.segments_in_unanswered),
-            (Nanos(2 * SECOND), 6)
-        );
+        assert_eq!(recent.unanswered, Nanos(2 * SECOND));
         let recent = history.fold(&interval(SECOND, 1, 4));
-        assert_eq!((recent.unanswered, recent.segments_in_unanswered), (Nanos(0), 0));
+        assert_eq!(recent.unanswered, Nanos(0));
         // Nothing is outstanding: nobody owes an answer.
         assert_eq!(history.fold(&interval(SECOND, 0, 0)).unanswered, Nanos(0));
     }
