@@ -95,8 +95,8 @@ impl Feed for Synthetic {
             tick: self.tick,
             health,
             summary,
-            findings: Vec::new(),
             connections,
+            ..Snapshot::default()
         }))
     }
 }

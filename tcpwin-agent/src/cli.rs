@@ -8,7 +8,8 @@ use clap::{Args, Parser, Subcommand};
 use crate::config::{
     Capacity, ListenAddress, LogFormat, LogLevel, Overrides, PathBandwidth, SourceChoice, TelemetryPath, Tick,
 };
-use crate::top::{self, ColourMode, Filter, Sort};
+use crate::query::Filter;
+use crate::top::{self, ColourMode, Sort};
 
 /// How the program ends. Documented in `--help` and docs/exit-codes.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,6 +16,7 @@ pub mod host;
 pub mod kernel;
 pub mod logging;
 pub mod observation;
+pub mod query;
 pub mod snapshot;
 pub mod source;
 pub mod top;

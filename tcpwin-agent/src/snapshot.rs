@@ -13,10 +13,15 @@ use crate::observation::{FastOpen, HookState, Origin, RetransmitKind, Retransmit
 
 mod cause;
 pub mod feed;
+pub mod figures;
 mod finding;
+mod host;
+mod sample;
 
 pub use cause::{Cause, cost};
 pub use finding::Finding;
+pub use host::{FastOpenCounts, HostFacts, Interface, Listener, MemoryPressure};
+pub use sample::{Sample, Watch};
 
 /// The process that holds a socket.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -314,7 +319,16 @@ pub struct Snapshot {
     /// What is worth telling of many at once, what gives most first; empty when nobody asked for the connections.
     #[serde(default)]
     pub findings: Vec<Finding>,
-    /// Every connection; empty when nobody asked for them (see [`crate::daemon`]).
+    /// Listening sockets; empty when nobody asked for the connections.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub listeners: Vec<Listener>,
+    /// Of the host.
+    #[serde(default)]
+    pub facts: HostFacts,
+    /// Of the connection that is watched closely, the oldest first; see [`Feed::watch`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub samples: Vec<Sample>,
+    /// Every connection; empty when nobody asked for them (see [`crate::daemon`]). The last field: the API writes it apart.
     pub connections: Vec<Arc<Connection>>,
 }
 
@@ -410,4 +424,7 @@ pub trait Feed: Send {
     /// # Errors
     /// When the pipeline or agent is gone.
     fn latest(&mut self) -> Result<Arc<Snapshot>, FeedError>;
+
+    /// The connection whose [`Sample`]s the next snapshots bring, or none. A feed that cannot watch brings none.
+    fn watch(&mut self, _connection: Option<Watch>) {}
 }

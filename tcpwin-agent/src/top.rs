@@ -7,8 +7,6 @@
 mod action;
 mod column;
 mod events;
-mod figures;
-mod filter;
 mod history;
 mod keys;
 mod layout;
@@ -30,9 +28,10 @@ use std::time::Duration;
 use crossterm::event::Event as TerminalEvent;
 
 pub use self::column::{Column, UnknownColumn};
-pub use self::filter::{Filter, FilterError};
+
 pub use self::order::Sort;
 pub use self::theme::ColourMode;
+use crate::query::Filter;
 use crate::snapshot::Feed;
 
 use self::action::{Action, Effect};

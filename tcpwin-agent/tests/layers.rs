@@ -24,6 +24,8 @@ const ROOMS: &[(&str, &[&str])] = &[
         "connection",
         &["classify", "host", "observation", "snapshot", "source", "units"],
     ),
+    // The one language in which exits are told what to show.
+    ("query", &["classify", "observation", "snapshot", "units"]),
     // The exits.
     ("exporter", EXIT),
     ("trace", EXIT),
@@ -35,7 +37,14 @@ const ROOMS: &[(&str, &[&str])] = &[
     // It serves what the exporter writes and what an attached screen reads.
     (
         "api",
-        &["classify", "exporter", "observation", "snapshot", "units"],
+        &[
+            "classify",
+            "exporter",
+            "observation",
+            "query",
+            "snapshot",
+            "units",
+        ],
     ),
     // Arguments, wiring, and what only they use.
     ("config", &["kernel", "observation", "units"]),
@@ -47,7 +56,7 @@ const ROOMS: &[(&str, &[&str])] = &[
 ];
 
 /// Exits know the snapshot and the words it is written in.
-const EXIT: &[&str] = &["classify", "observation", "snapshot", "units"];
+const EXIT: &[&str] = &["classify", "observation", "query", "snapshot", "units"];
 /// Only those who wire.
 const ALL: &[&str] = &["*"];
 

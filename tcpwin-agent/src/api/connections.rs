@@ -60,6 +60,9 @@ pub(super) async fn snapshot(State(app): State<Arc<App>>) -> Result<Response, Re
         tick: full.tick,
         health: full.health.clone(),
         summary: full.summary.clone(),
+        listeners: full.listeners.clone(),
+        facts: full.facts.clone(),
+        samples: full.samples.clone(),
     };
     let head = serde_json::to_string(&without)
         .map_err(|error| Refusal(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;

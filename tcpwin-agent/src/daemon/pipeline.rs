@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::connection::{FindOwner, Paths, Table, TableConfig};
 use crate::host::{Host, Nic};
 use crate::snapshot::feed::{self, Handle, Inlet, Request};
-use crate::snapshot::{Health, Snapshot, Summary, TraceEvent};
+use crate::snapshot::{Health, HostFacts, Snapshot, Summary, TraceEvent};
 use crate::source::{Source, SourceError, netns};
 use crate::units::{Instant, Nanos};
 
@@ -257,6 +257,9 @@ impl Pipeline {
             summary: self.summary(),
             findings: Vec::new(),
             connections: Vec::new(),
+            listeners: Vec::new(),
+            facts: HostFacts::default(),
+            samples: Vec::new(),
         }
     }
 

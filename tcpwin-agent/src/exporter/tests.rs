@@ -56,8 +56,7 @@ fn snapshot() -> Snapshot {
             resets_received: 2,
             ..Summary::default()
         },
-        findings: Vec::new(),
-        connections: Vec::new(),
+        ..Snapshot::default()
     }
 }
 

@@ -3,11 +3,11 @@
 use std::borrow::Cow;
 use std::str::FromStr;
 
-use super::figures;
 use super::text::{age_text, clean, count_text, elide, elide_middle, gain_text, percent_text, rtt_pair};
 use super::theme::{Sign, Theme};
 use crate::classify::Direction;
 use crate::snapshot::Connection;
+use crate::snapshot::figures;
 use crate::units::{bits_text, bytes_text};
 
 /// A column of the table of connections.

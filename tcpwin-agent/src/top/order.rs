@@ -5,9 +5,9 @@ use std::net::SocketAddr;
 use std::str::FromStr;
 
 use super::column::{Column, SPECS, UnknownColumn, Widest};
-use super::figures;
-use super::filter::Filter;
 use super::text::width;
+use crate::query::Filter;
+use crate::snapshot::figures;
 use crate::snapshot::{Connection, Snapshot};
 
 /// The order of the table.

@@ -1,6 +1,6 @@
 //! The line in which the filter is written.
 
-use super::filter::{Filter, FilterError};
+use crate::query::{Filter, FilterError};
 
 /// Text with a cursor, and what it means so far.
 #[derive(Clone, Debug, Default)]

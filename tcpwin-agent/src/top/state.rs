@@ -6,12 +6,12 @@ use std::time::Duration;
 use ratatui::layout::Size;
 
 use super::column::{Placed, Widest, plan};
-use super::filter::Filter;
 use super::history::{History, Pulse};
 use super::layout::{self, Overview, Page};
 use super::order::{self, Sort};
 use super::prompt::Prompt;
 use super::theme::Theme;
+use crate::query::Filter;
 use crate::snapshot::{Connection, Snapshot};
 
 /// Which connection, whatever row it is in.

@@ -8,12 +8,12 @@ use ratatui::layout::Position;
 
 use super::action::{Action, Effect, Motion};
 use super::column::Column;
-use super::filter::Filter;
 use super::keys::{self, Mode};
 use super::order::{self, Sort};
 use super::prompt::{Edit, Prompt};
 use super::screen;
 use super::state::{Behind, FeedState, Identity, Opened, State, View};
+use crate::query::Filter;
 use crate::snapshot::Snapshot;
 
 /// Intervals that `+` and `-` step through, milliseconds.

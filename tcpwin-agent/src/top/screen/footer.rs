@@ -5,7 +5,7 @@ use ratatui::layout::{Position, Rect};
 use ratatui::text::{Line, Span};
 
 use super::canvas::ends;
-use crate::top::filter::FilterError;
+use crate::query::FilterError;
 use crate::top::prompt::Prompt;
 use crate::top::state::{State, View};
 use crate::top::text::{clean, count_text, elide, width};

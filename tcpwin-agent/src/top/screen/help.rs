@@ -6,8 +6,8 @@ use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
 use crate::classify::{Bound, Limit};
-use crate::top::figures::limit_text;
-use crate::top::filter;
+use crate::query;
+use crate::snapshot::figures::limit_text;
 use crate::top::keys::{BINDINGS, Mode};
 use crate::top::state::State;
 use crate::top::text::{clean, wrap};
@@ -72,7 +72,7 @@ fn lines(state: &State) -> Vec<Line<'static>> {
          its address, address:port, :port or a start such as 203.0.113. Units: 50ms, 1mbit, 64k, 10m (age), 1%. Fields:";
     for line in wrap(grammar, cells)
         .into_iter()
-        .chain(wrap(&filter::field_names(), cells))
+        .chain(wrap(&query::field_names(), cells))
     {
         lines.push(Line::styled(format!("   {}", text(&line)), Style::new()));
     }

@@ -7,8 +7,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
+use crate::snapshot::figures;
 use crate::top::column::{Column, Placed};
-use crate::top::figures;
 use crate::top::state::State;
 use crate::top::text::width;
 use crate::top::theme::Sign;

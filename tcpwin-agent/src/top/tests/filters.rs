@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 
 use super::fixture::{connections, unscaled};
-use crate::top::filter::Filter;
+use crate::query::Filter;
 
 /// Ids of the connections that pass.
 fn passing(filter: &str) -> Vec<String> {

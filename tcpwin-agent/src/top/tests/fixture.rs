@@ -242,8 +242,8 @@ pub(super) fn snapshot(tick: u64, connections: Vec<Connection>) -> Arc<Snapshot>
             ..Health::default()
         },
         summary,
-        findings: Vec::new(),
         connections: connections.into_iter().map(Arc::new).collect(),
+        ..Snapshot::default()
     })
 }
 

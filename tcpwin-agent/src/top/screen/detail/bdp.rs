@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 use super::section;
 use crate::classify::Limit;
 use crate::snapshot::Connection;
-use crate::top::figures::cwnd_bytes;
+use crate::snapshot::figures::cwnd_bytes;
 use crate::top::text::{clean, wrap};
 use crate::top::theme::{Sign, Theme};
 use crate::units::{BytesPerSec, Micros, bits_text, bytes_text, rtt_text};

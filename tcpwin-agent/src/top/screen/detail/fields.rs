@@ -5,7 +5,7 @@ use ratatui::text::{Line, Span};
 use super::section;
 use crate::observation::{FastOpen, TcpState};
 use crate::snapshot::Connection;
-use crate::top::figures::retransmit_share;
+use crate::snapshot::figures::retransmit_share;
 use crate::top::text::{clean, count_text, percent_text, width};
 use crate::top::theme::Theme;
 use crate::units::{bits_text, bytes_text};

@@ -6,7 +6,7 @@ use ratatui::text::{Line, Span};
 use super::section;
 use crate::classify::{Direction, Limit};
 use crate::snapshot::Connection;
-use crate::top::figures::{gain, limit_text, side_text};
+use crate::snapshot::figures::{gain, limit_text, side_text};
 use crate::top::screen::canvas::ends;
 use crate::top::text::{age_text, clean, gain_text, percent_text, wrap};
 use crate::top::theme::{Theme, letter};

@@ -1,4 +1,4 @@
-//! The filter: words that must occur, and comparisons of fields.
+//! The language in which every exit is told what to show: words that must occur, and comparisons of fields.
 //!
 //! ```text
 //! filter = term { ["and"] term }
@@ -14,8 +14,8 @@ mod parse;
 use std::str::FromStr;
 
 use self::field::Test;
-use super::figures;
 use crate::snapshot::Connection;
+use crate::snapshot::figures;
 
 /// What is wrong with a filter, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

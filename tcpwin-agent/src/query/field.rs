@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use super::contains;
 use crate::classify::{Bound, Direction, Limit};
 use crate::snapshot::Connection;
-use crate::top::figures;
+use crate::snapshot::figures;
 
 /// A comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
