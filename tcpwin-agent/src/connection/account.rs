@@ -1,5 +1,7 @@
 //! Counts over all connections, kept as their intervals end.
 
+use std::collections::BTreeMap;
+
 use crate::classify::Limit;
 use crate::connection::interval::Interval;
 use crate::observation::Origin;
@@ -10,6 +12,8 @@ use crate::units::{Bytes, Nanos};
 #[derive(Debug, Default)]
 pub(super) struct Account {
     summary: Summary,
+    /// Nanoseconds by cause. Whole numbers: a sum of fractions would depend on the order of the connections.
+    time: BTreeMap<Limit, u128>,
     acked: u64,
     received: u64,
     events: u64,
@@ -81,8 +85,8 @@ impl Account {
 
     /// What limited an interval.
     pub(super) fn spent(&mut self, limit: Limit, time: Nanos, bytes: u64, not_moved: Option<u64>) {
+        self.lasted(limit, time.0.into());
         let summary = &mut self.summary;
-        *summary.seconds.entry(limit).or_default() += time.seconds();
         *summary.bytes.entry(limit).or_default() += bytes;
         if let Some(more) = not_moved {
             let sum = summary.bytes_not_moved.entry(limit).or_default();
@@ -92,7 +96,13 @@ impl Account {
 
     /// That many connections had nothing to do for this long.
     pub(super) fn idled(&mut self, connections: usize, time: Nanos) {
-        *self.summary.seconds.entry(Limit::None).or_default() += connections as f64 * time.seconds();
+        self.lasted(Limit::None, u128::from(time.0) * connections as u128);
+    }
+
+    fn lasted(&mut self, limit: Limit, nanos: u128) {
+        let sum = self.time.entry(limit).or_default();
+        *sum += nanos;
+        self.summary.seconds.insert(limit, *sum as f64 / 1e9);
     }
 
     /// A tick has ended.

@@ -1,6 +1,6 @@
 //! What flows deliver to a peer together, and if that is all its path can carry.
 
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use super::Flow;
@@ -24,13 +24,14 @@ pub struct Sum {
 /// What was sent, by address and by prefix.
 #[must_use]
 pub fn sums(flows: &[Flow]) -> Vec<Sum> {
-    let mut hosts = HashMap::<(u32, IpAddr), (f64, bool)>::new();
+    // In order, so that equal flows give equal sums to the last bit.
+    let mut hosts = BTreeMap::<(u32, IpAddr), (f64, bool)>::new();
     for flow in flows.iter().filter(|flow| flow.direction == Direction::Send) {
         let host = hosts.entry((flow.key.netns, flow.peer)).or_default();
         host.0 += flow.delivered.0;
         host.1 |= flow.fills_path();
     }
-    let mut prefixes = HashMap::<(u32, Prefix), (f64, u32)>::new();
+    let mut prefixes = BTreeMap::<(u32, Prefix), (f64, u32)>::new();
     for ((netns, peer), (rate, full)) in &hosts {
         let prefix = prefixes.entry((*netns, Prefix::around(*peer))).or_default();
         prefix.0 += rate;

@@ -10,20 +10,26 @@ use crate::snapshot::{Connection, Finding};
 use crate::units::Instant;
 
 impl Table {
-    /// Every connection.
+    /// Every connection, by key: the order is the same in a replay.
     #[must_use]
     pub fn connections(&self, now: Instant) -> Vec<Arc<Connection>> {
-        let active = self.active.values().map(|entry| row::connection(entry, now));
-        let quiet = self.quiet.values().filter_map(|quiet| {
+        let active = self
+            .active
+            .iter()
+            .map(|(key, entry)| (*key, row::connection(entry, now)));
+        let quiet = self.quiet.iter().filter_map(|(key, quiet)| {
             let mut entry = self.wake(quiet)?;
             if entry.last.at > self.ticked {
                 // Found since the last tick, older than the source: what it does is not known yet.
                 entry.verdict = Arc::clone(&self.new);
                 entry.prevailing = Prevailing::new(entry.last.since);
             }
-            Some(row::connection(&entry, now))
+            Some((*key, row::connection(&entry, now)))
         });
-        active.chain(quiet).map(Arc::new).collect()
+        let shared = |(key, connection)| (key, Arc::new(connection));
+        let mut shown: Vec<_> = active.chain(quiet).map(shared).collect();
+        shown.sort_unstable_by_key(|(key, _)| *key);
+        shown.into_iter().map(|(_, connection)| connection).collect()
     }
 
     /// What is worth telling of those that moved something in the last interval, what gives most first.

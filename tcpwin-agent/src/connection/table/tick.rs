@@ -50,6 +50,8 @@ impl Table {
             }
         }
         self.active = active;
+        // Rates are summed in this order: a replay has to come to the same last bit.
+        self.flows.sort_unstable_by_key(|flow| flow.key);
     }
 
     /// Busy connections by namespace: those that a change of its settings would reach.
@@ -125,11 +127,12 @@ impl Table {
 
     fn settle_each(&mut self, now: Instant, events: &mut Vec<TraceEvent>) {
         let mut active = std::mem::take(&mut self.active);
+        let mut turned = Vec::new();
         active.retain(|key, entry| {
             let before = entry.counted;
             self.settle(entry);
             if self.telling && before != entry.counted {
-                events.push(row::verdict(entry, now, before));
+                turned.push((*key, row::verdict(entry, now, before)));
             }
             if std::mem::take(&mut entry.touched) {
                 return true;
@@ -140,6 +143,9 @@ impl Table {
             }
         });
         self.active = active;
+        // A map's order is that of one process; what is told must not depend on it.
+        turned.sort_unstable_by_key(|(key, _)| *key);
+        events.extend(turned.into_iter().map(|(_, event)| event));
     }
 
     /// Counts what was judged: to the connection's own causes, and to the summary.
