@@ -8,6 +8,7 @@ use crate::snapshot::Snapshot;
 
 mod agent;
 mod connections;
+mod host;
 
 /// What a scrape reads.
 #[derive(Debug)]
@@ -109,6 +110,17 @@ macro_rules! count {
 }
 use count;
 
+/// What the host's kernel does not count is absent.
+macro_rules! fact {
+    ($name:ident) => {
+        |reading, samples| {
+            let count = reading.snapshot.facts.$name;
+            samples.extend(count.map(|count| one(Value::Count(count))));
+        }
+    };
+}
+use fact;
+
 /// One sample a limit, zeros too: a counter must be there before it grows, or its first growth is lost.
 fn by_limit<'a>(samples: &mut Vec<Sample<'a>>, value: impl Fn(Limit) -> Value) {
     for limit in Limit::ALL {
@@ -120,5 +132,8 @@ const LIMITS: usize = Limit::ALL.len();
 
 /// Every metric, in the order of the page.
 pub fn families() -> impl Iterator<Item = &'static Family> {
-    connections::FAMILIES.iter().chain(&agent::FAMILIES)
+    connections::FAMILIES
+        .iter()
+        .chain(&host::FAMILIES)
+        .chain(&agent::FAMILIES)
 }
