@@ -9,6 +9,8 @@
 //! | `/api/v1/connections` | connections with their verdicts: `bound`, `limit`, `process`, `peer`, `netns`, `sort`, `count` |
 //! | `/api/v1/connections/{id}` | one of them |
 //! | `/api/v1/findings` | what is worth telling of many connections at once, what gives most first |
+//! | `/api/v1/listeners` | listening sockets with their accept queues |
+//! | `/api/v1/host` | counters of the host: Fast Open, TCP's memory, softirq, interfaces |
 //! | `/api/v1/snapshot` | everything, for `top` |
 //! | `/api/v1/events` | what happens, as server-sent events |
 //!
@@ -30,6 +32,7 @@ mod access;
 mod bind;
 mod connections;
 mod events;
+mod host;
 mod pages;
 mod select;
 mod serve;
@@ -67,6 +70,8 @@ pub fn routes(handle: Handle, exporter: Exporter, telemetry_path: &str) -> Route
         .route("/api/v1/connections", get(connections::list))
         .route("/api/v1/connections/{id}", get(connections::one))
         .route("/api/v1/findings", get(connections::findings))
+        .route("/api/v1/listeners", get(host::listeners))
+        .route("/api/v1/host", get(host::host))
         .route("/api/v1/snapshot", get(connections::snapshot))
         .route("/api/v1/events", get(events::stream))
         .route_layer(middleware::from_fn(access::this_host_only));

@@ -23,6 +23,7 @@ mod pipeline;
 mod scripted;
 mod settings;
 mod signals;
+mod survey;
 mod usage;
 
 pub use open::{OpenError, Opened, open_source};

@@ -14,7 +14,7 @@ use crate::snapshot::Snapshot;
 
 mod family;
 
-pub use family::{FAMILIES, Family, Kind, Unit};
+pub use family::{Family, Kind, Unit, families};
 use family::{Reading, Sample, Value};
 
 /// A text format of the exposition.
@@ -105,7 +105,7 @@ struct Page(Reading);
 
 impl Collector for Page {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), std::fmt::Error> {
-        for family in &FAMILIES {
+        for family in families() {
             let mut samples = Vec::new();
             (family.read)(&self.0, &mut samples);
             if !samples.is_empty() {

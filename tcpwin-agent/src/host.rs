@@ -2,11 +2,18 @@
 
 use std::path::Path;
 
+pub use self::device::Device;
+pub use self::netstat::{Netstat, Softnet, TcpMemory};
 pub use self::nic::Nic;
+pub use self::softirq::CpuTimes;
 pub use self::sysctl::{Sizes, Sysctl};
 
+mod device;
 mod interface;
+mod netstat;
 mod nic;
+mod qdisc;
+mod softirq;
 mod sysctl;
 
 /// The host, as it was when asked.

@@ -20,7 +20,7 @@ mod sample;
 
 pub use cause::{Cause, cost};
 pub use finding::Finding;
-pub use host::{FastOpenCounts, HostFacts, Interface, Listener, MemoryPressure};
+pub use host::{AcceptQueues, FastOpenCounts, HostFacts, Interface, Listener, MemoryPressure};
 pub use sample::{Sample, Watch};
 
 /// The process that holds a socket.

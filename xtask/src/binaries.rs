@@ -36,10 +36,11 @@ pub fn is_stand_in() -> bool {
     env::var_os("CARGO").is_some() && env::current_exe().is_ok_and(|us| us != release("xtask"))
 }
 
-/// Builds both programs and becomes the release build of ourselves, as root, with the same arguments.
-pub fn run_again_as_root() -> Result<ExitCode> {
+/// Builds both programs, prepares the machine and becomes the release build of ourselves, as root, with the same
+/// arguments.
+pub fn run_again_as_root(prepare: fn() -> Result<()>) -> Result<ExitCode> {
     let programs = programs()?;
-    setup::native()?;
+    prepare()?;
     let mut again = process::privileged(&programs.xtask)?;
     again.args(env::args_os().skip(1));
     Err(again.exec()).with_context(|| format!("cannot start {}", programs.xtask.display()))

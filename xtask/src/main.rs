@@ -8,6 +8,7 @@ use clap::{Parser, Subcommand};
 
 mod bench;
 mod binaries;
+mod demo;
 mod lab;
 mod paths;
 mod process;
@@ -31,6 +32,8 @@ enum Command {
     Setup(setup::SetupArgs),
     /// Build tcpwin and watch this host's TCP connections live
     Top(top::TopArgs),
+    /// See every verdict alive: flows of the lab behind the real screen
+    Demo(demo::DemoArgs),
     /// Run every test: pure, on this kernel, and under other kernels
     Test(test::TestArgs),
     /// Run a scenario whose limiting factor is known by construction
@@ -48,8 +51,16 @@ fn main() -> ExitCode {
     let result = match Cli::parse().command {
         Command::Setup(args) => setup::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Top(args) => top::run(&args),
-        Command::Lab(args) if args.is_live() && binaries::is_stand_in() => binaries::run_again_as_root(),
-        Command::Bench(args) if args.is_live() && binaries::is_stand_in() => binaries::run_again_as_root(),
+        Command::Demo(args) if args.is_live() && binaries::is_stand_in() => {
+            binaries::run_again_as_root(setup::demo)
+        }
+        Command::Demo(args) => demo::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Lab(args) if args.is_live() && binaries::is_stand_in() => {
+            binaries::run_again_as_root(setup::native)
+        }
+        Command::Bench(args) if args.is_live() && binaries::is_stand_in() => {
+            binaries::run_again_as_root(setup::native)
+        }
         Command::Bench(args) => bench::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Lab(args) => lab::run(args).map(|()| ExitCode::SUCCESS),
         Command::Test(args) => test::run(&args).map(|()| ExitCode::SUCCESS),

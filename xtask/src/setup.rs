@@ -23,6 +23,9 @@ pub struct SetupArgs {
     all: bool,
 }
 
+/// What the demo's flows run on.
+const DEMO: &[Package] = &[Package::with_program("iproute2", "ip")];
+
 /// What native end-to-end tests run beside tcpwin.
 const NATIVE: &[Package] = &[
     Package::with_program("iproute2", "ip"),
@@ -75,6 +78,11 @@ pub fn build(download: Download) -> Result<EbpfToolchain> {
     };
     remember(&found)?;
     Ok(found)
+}
+
+/// Makes the demo possible.
+pub fn demo() -> Result<()> {
+    packages::install(DEMO, "the demo")
 }
 
 /// Makes the native end-to-end tests and the lab possible.

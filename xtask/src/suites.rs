@@ -10,6 +10,7 @@ use anyhow::{Result, ensure};
 use crate::binaries::Programs;
 use crate::suites::report::Recorder;
 
+mod demo;
 mod metrics;
 pub mod report;
 mod scenarios;
@@ -51,6 +52,11 @@ const SUITES: &[Suite] = &[
         name: "scenarios",
         places: EVERYWHERE,
         run: scenarios::run,
+    },
+    Suite {
+        name: "demo",
+        places: NATIVE,
+        run: demo::run,
     },
     Suite {
         name: "metrics",

@@ -88,7 +88,7 @@ pub(super) async fn findings(State(app): State<Arc<App>>) -> Result<Json<Finding
     }))
 }
 
-async fn large(app: &App) -> Result<(Arc<Snapshot>, OwnedSemaphorePermit), Refusal> {
+pub(super) async fn large(app: &App) -> Result<(Arc<Snapshot>, OwnedSemaphorePermit), Refusal> {
     let permit = Arc::clone(&app.large_answers).try_acquire_owned();
     let permit = permit.map_err(|_| Refusal::busy("large answers"))?;
     let snapshot = app

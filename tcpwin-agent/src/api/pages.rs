@@ -87,6 +87,14 @@ pub(super) async fn landing(State(app): State<Arc<App>>) -> Html<String> {
             "/api/v1/findings",
             "what is worth doing, over all connections (from this host only)",
         ),
+        (
+            "/api/v1/listeners",
+            "listening sockets with their accept queues (from this host only)",
+        ),
+        (
+            "/api/v1/host",
+            "counters of the host that matter to TCP (from this host only)",
+        ),
         ("/api/v1/events", "events as they happen (from this host only)"),
     ];
     let items: String = links

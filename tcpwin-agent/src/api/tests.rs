@@ -13,7 +13,8 @@ use crate::classify::{Bound, Direction, Limit, Side};
 use crate::observation::Origin;
 use crate::snapshot::feed::{self, Request, Told};
 use crate::snapshot::{
-    Ceiling, Connection, Feed as _, Finding, Health, Process, Snapshot, TcpFields, TraceEvent,
+    Ceiling, Connection, Feed as _, Finding, Health, HostFacts, Listener, Process, Snapshot, TcpFields,
+    TraceEvent,
 };
 
 fn connection(id: u32, limit: Limit, rate_bps: f64) -> Arc<Connection> {
@@ -249,6 +250,43 @@ fn connections_are_chosen_sorted_and_cut() {
             "{query}"
         );
     }
+}
+
+#[test]
+fn listeners_and_the_host_have_pages_of_their_own() {
+    let facts = HostFacts {
+        listen_overflows: Some(3),
+        ..HostFacts::default()
+    };
+    let mut served = served(Snapshot {
+        facts: facts.clone(),
+        ..snapshot(0)
+    });
+    let full = Arc::new(Snapshot {
+        listeners: vec![Listener {
+            id: "7".to_owned(),
+            netns: 1,
+            local: "[::]:80".to_owned(),
+            process: None,
+            cgroup: None,
+            accept_queue: 2,
+            backlog: 128,
+            congestion: Some("cubic".to_owned()),
+            connections: Some(9),
+        }],
+        ..snapshot(1)
+    });
+    let (status, answer) = served.ask("/api/v1/listeners", &full);
+    let value: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!((status, &value["at_ns"]), (200, &5.into()));
+    let listeners: Vec<Listener> = serde_json::from_value(value["listeners"].clone()).unwrap();
+    assert_eq!(listeners, full.listeners);
+
+    let (status, answer) = served.ask("/api/v1/host", &full);
+    let value: Value = serde_json::from_str(&answer).unwrap();
+    assert_eq!((status, &value["host"]), (200, &"<host>".into()));
+    assert!(value.get("memory").is_none(), "{answer}");
+    assert_eq!(serde_json::from_value::<HostFacts>(value).unwrap(), facts);
 }
 
 #[test]

@@ -12,11 +12,12 @@ use crate::config::Config;
 use crate::connection::{FindOwner, Paths, Table, TableConfig};
 use crate::host::{Host, Nic};
 use crate::snapshot::feed::{self, Handle, Inlet, Request};
-use crate::snapshot::{Health, HostFacts, Snapshot, Summary, TraceEvent};
+use crate::snapshot::{Health, Snapshot, Summary, TraceEvent};
 use crate::source::{Source, SourceError, netns};
 use crate::units::{Instant, Nanos};
 
 use super::settings::Settings;
+use super::survey::Survey;
 use super::usage;
 
 /// How often single events are fetched between ticks.
@@ -42,6 +43,7 @@ pub struct Pipeline {
     /// When the network interfaces were last looked at.
     links_read: Option<Instant>,
     settings: Settings,
+    survey: Survey,
     tick: u64,
     tick_cpu_us: u64,
     overruns: u64,
@@ -94,6 +96,7 @@ impl Pipeline {
             last_tick: None,
             links_read: None,
             settings: Settings::default(),
+            survey: Survey::default(),
             tick: 0,
             tick_cpu_us: 0,
             overruns: 0,
@@ -177,6 +180,7 @@ impl Pipeline {
         self.table.set_missed(self.source.missed_events());
         self.table.tick(now, &mut self.events);
         self.settings.follow(now, &mut self.table);
+        self.survey.tick(now);
         self.tell_events();
 
         self.tick += 1;
@@ -194,9 +198,11 @@ impl Pipeline {
         let is_due = |read: Instant| now.since(read) >= LINKS_EVERY;
         if self.links_read.is_none_or(is_due) {
             self.links_read = Some(now);
+            let nics = Nic::read();
             if let Ok(own) = netns::own() {
-                self.table.set_links(own, &Nic::read());
+                self.table.set_links(own, &nics);
             }
+            self.survey.set_links(nics);
         }
     }
 
@@ -238,10 +244,14 @@ impl Pipeline {
             return Arc::clone(full);
         }
         let now = (self.clock)();
+        self.survey.freshen(now);
         let latest = Arc::clone(&self.inlet.latest.borrow());
+        let connections = self.table.connections(now);
         let full = Arc::new(Snapshot {
             findings: self.table.findings(),
-            connections: self.table.connections(now),
+            listeners: self.survey.listeners(&connections),
+            facts: self.survey.facts().clone(),
+            connections,
             ..(*latest).clone()
         });
         self.full = Some(Arc::clone(&full));
@@ -258,7 +268,7 @@ impl Pipeline {
             findings: Vec::new(),
             connections: Vec::new(),
             listeners: Vec::new(),
-            facts: HostFacts::default(),
+            facts: self.survey.facts().clone(),
             samples: Vec::new(),
         }
     }

@@ -4,6 +4,15 @@ use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
+/// The name of an interface of the calling thread's namespace; `None` when it is gone.
+pub(super) fn name(index: u32) -> Option<String> {
+    let mut name = [0; libc::IF_NAMESIZE];
+    // SAFETY: the buffer has the size that if_indextoname asks for; it writes a C string, or returns null.
+    let written = unsafe { libc::if_indextoname(index, name.as_mut_ptr()) };
+    // SAFETY: not null, so the buffer holds a C string.
+    (!written.is_null()).then(|| unsafe { CStr::from_ptr(written) }.to_string_lossy().into_owned())
+}
+
 /// An interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Interface {
@@ -79,5 +88,7 @@ mod tests {
         let all = Interface::all();
         let lo = all.iter().find(|interface| interface.name == "lo").unwrap();
         assert_eq!(lo.mac.as_deref(), Some("00:00:00:00:00:00"));
+        assert_eq!(name(1).as_deref(), Some("lo"));
+        assert_eq!(name(u32::MAX), None);
     }
 }

@@ -32,6 +32,8 @@ pub struct Sysctl {
     pub tcp_retries2: Option<u8>,
     /// `net.ipv4.tcp_congestion_control`: of new connections.
     pub congestion_control: Option<String>,
+    /// `net.core.default_qdisc`: of interfaces that come up, where nothing else is set.
+    pub default_qdisc: Option<String>,
 }
 
 impl Sysctl {
@@ -51,15 +53,19 @@ impl Sysctl {
                 .and_then(|text| number::<u8>(&text))
                 .map(|on| on != 0),
             tcp_retries2: text("ipv4/tcp_retries2").and_then(|text| number(&text)),
-            congestion_control: text("ipv4/tcp_congestion_control")
-                .map(|text| text.trim().to_owned())
-                .filter(|name| !name.is_empty()),
+            congestion_control: text("ipv4/tcp_congestion_control").and_then(|text| word(&text)),
+            default_qdisc: text("core/default_qdisc").and_then(|text| word(&text)),
         }
     }
 }
 
 fn number<T: FromStr>(text: &str) -> Option<T> {
     text.trim().parse().ok()
+}
+
+fn word(text: &str) -> Option<String> {
+    let word = text.trim();
+    (!word.is_empty()).then(|| word.to_owned())
 }
 
 fn sizes(text: &str) -> Option<Sizes> {
@@ -85,6 +91,7 @@ mod tests {
             ("ipv4/tcp_retries2", "15\n"),
             ("ipv4/tcp_congestion_control", "cubic\n"),
             ("core/wmem_max", "212992\n"),
+            ("core/default_qdisc", "fq_codel\n"),
         ] {
             let file = net.path().join(name);
             fs::create_dir_all(file.parent().unwrap()).unwrap();
@@ -104,6 +111,7 @@ mod tests {
                 window_scaling: Some(true),
                 tcp_retries2: Some(15),
                 congestion_control: Some("cubic".to_owned()),
+                default_qdisc: Some("fq_codel".to_owned()),
             }
         );
     }

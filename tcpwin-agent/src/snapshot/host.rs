@@ -31,6 +31,19 @@ pub struct Listener {
     pub connections: Option<u64>,
 }
 
+/// The accept queues of all listeners together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct AcceptQueues {
+    /// Listeners, in every network namespace that can be entered.
+    pub listeners: u64,
+    /// Connections that wait for `accept`.
+    pub waiting: u64,
+    /// Listeners that take no more: what comes is dropped (`sk_acceptq_is_full`: the backlog and one).
+    pub full: u64,
+    /// The fullest queue, as a share of its backlog; a full one is above 1.
+    pub fullest: f64,
+}
+
 /// TCP Fast Open over the whole network namespace of the agent (`TcpExt` of `/proc/net/netstat`), since boot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FastOpenCounts {
@@ -69,19 +82,25 @@ pub struct Interface {
     /// Speed of its link.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub speed_bps: Option<u64>,
+    /// Its root queueing discipline; absent without a queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub qdisc: Option<String>,
     /// Received packets dropped, since it came up.
     pub receive_dropped: u64,
     /// Packets dropped before they were sent, its queueing discipline's included.
     pub transmit_dropped: u64,
 }
 
-/// Facts and counters of the host that matter to its connections. Counters are since boot.
+/// Facts and counters of the host that matter to its connections, some seconds old at most. Counters are since boot.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct HostFacts {
     /// Time since boot, s.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uptime_s: Option<u64>,
+    /// Accept queues now.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub accept_queues: Option<AcceptQueues>,
     /// Fast Open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fastopen: Option<FastOpenCounts>,
@@ -112,7 +131,7 @@ pub struct HostFacts {
     /// `net.core.default_qdisc`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub default_qdisc: Option<String>,
-    /// Interfaces but loopback.
+    /// Interfaces that have carried packets, but loopback; of many, hardware and those that drop most.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub interfaces: Vec<Interface>,
 }

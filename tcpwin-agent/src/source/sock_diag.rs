@@ -21,6 +21,7 @@ use crate::observation::HookState;
 use crate::units::Instant;
 
 mod decode;
+mod listening;
 mod lookup;
 mod netlink;
 mod poll;
@@ -28,6 +29,7 @@ mod record;
 mod request;
 mod tcp_info;
 
+pub use self::listening::{Listening, listening};
 pub use self::lookup::Lookup;
 
 /// One network namespace that is watched.

@@ -201,7 +201,8 @@ impl Record {
         })
     }
 
-    fn congestion_name(&self) -> Option<Box<str>> {
+    /// The congestion control's name, where it was asked for.
+    pub(super) fn congestion_name(&self) -> Option<Box<str>> {
         let len = self.congestion.iter().position(|&byte| byte == 0)?;
         (len > 0).then(|| String::from_utf8_lossy(&self.congestion[..len]).into())
     }

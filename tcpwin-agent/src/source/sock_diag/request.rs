@@ -17,13 +17,18 @@ const NLM_F_REQUEST: u16 = 0x1;
 const NLM_F_DUMP: u16 = 0x300;
 const IPPROTO_TCP: u8 = 6;
 
-/// `INET_DIAG_INFO`, `INET_DIAG_CONG` and `INET_DIAG_SKMEMINFO`, each as `1 << (number - 1)`.
-const EXTENSIONS: u8 = 1 << 1 | 1 << 3 | 1 << 6;
+/// `INET_DIAG_CONG`, as `1 << (number - 1)`.
+const CONGESTION: u8 = 1 << 3;
+/// `INET_DIAG_INFO`, `INET_DIAG_CONG` and `INET_DIAG_SKMEMINFO`.
+const EXTENSIONS: u8 = 1 << 1 | CONGESTION | 1 << 6;
+
+/// `1 << TCP_LISTEN`.
+const LISTEN: u32 = 1 << 10;
 
 /// States asked for, as `1 << TCP_*`: everything that carries a connection, and listeners for their ports.
 ///
 /// Not TIME_WAIT and NEW_SYN_RECV (mini sockets without `tcp_info`), and not CLOSE (nothing on the wire any more).
-pub const STATES: u32 = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 9 | 1 << 10 | 1 << 11;
+pub const STATES: u32 = 1 << 1 | 1 << 2 | 1 << 3 | 1 << 4 | 1 << 5 | 1 << 8 | 1 << 9 | LISTEN | 1 << 11;
 
 /// What to ask of the sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,6 +37,9 @@ pub enum Wanted {
     Figures,
     /// Who they are: addresses, cookie, inode.
     Identities,
+    /// Listeners alone, with their queues: the kernel then leaves the table of connections alone
+    /// (`inet_diag_dump_icsk`), however many there are.
+    Listeners,
     /// Next to nothing: if there is an answer at all.
     Answer,
 }
@@ -40,7 +48,8 @@ impl Wanted {
     fn states(self) -> u32 {
         match self {
             Self::Figures => STATES,
-            Self::Identities => STATES & !(1 << 10),
+            Self::Identities => STATES & !LISTEN,
+            Self::Listeners => LISTEN,
             Self::Answer => 1 << 2,
         }
     }
@@ -48,6 +57,7 @@ impl Wanted {
     fn extensions(self) -> u8 {
         match self {
             Self::Figures => EXTENSIONS,
+            Self::Listeners => CONGESTION,
             Self::Identities | Self::Answer => 0,
         }
     }

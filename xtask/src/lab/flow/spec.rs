@@ -1,5 +1,6 @@
 //! What a flow is: how its two programs behave and how their sockets are set.
 
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 use anyhow::{Result, bail};
@@ -30,6 +31,9 @@ pub struct FlowSpec {
     /// Time between two reports of each connection.
     #[serde(default = "default_tick_ms")]
     pub tick_ms: u64,
+    /// What the program at each end is called, where it matters to who looks.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub names: BTreeMap<Side, String>,
     /// What the programs do.
     pub pattern: Pattern,
     /// The sender's socket.
@@ -50,6 +54,7 @@ impl FlowSpec {
             warm_up: false,
             older_than_agent: false,
             tick_ms: default_tick_ms(),
+            names: BTreeMap::new(),
             pattern,
             sender: SocketSpec::default(),
             receiver: SocketSpec::default(),

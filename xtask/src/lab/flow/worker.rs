@@ -1,6 +1,7 @@
 //! A worker: one side of a flow, in its own process inside its host's namespace. It reports JSON lines on stdout and
 //! ends when its connections do, when a line comes on stdin, or when stdin closes.
 
+use std::ffi::CString;
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsFd;
@@ -64,6 +65,10 @@ impl Connection {
 /// Plays one side of a flow, as told by `spec` (JSON of [`WorkerSpec`]).
 pub fn run(spec: &str) -> Result<()> {
     let spec: WorkerSpec = serde_json::from_str(spec).context("cannot read the worker's orders")?;
+    if let Some(name) = spec.flow.names.get(&spec.side) {
+        // Before there is a socket: who opens it is told by this name. Cut by the kernel at 15 bytes.
+        rustix::thread::set_name(&CString::new(name.as_str())?)?;
+    }
     priority::of_a_program();
     play(&Arc::new(spec)).inspect_err(|error| {
         say(&Report::Failed {

@@ -1,0 +1,183 @@
+//! What the agent tells of itself.
+
+use super::{Family, Kind, Unit, Value, count, labelled, one};
+
+pub(super) static FAMILIES: [Family; 16] = [
+    Family {
+        name: "tcpwin_build",
+        help: "Running version of tcpwin; always 1",
+        unit: Unit::Count("agents"),
+        kind: Kind::Info,
+        labels: &["version"],
+        bound: 1,
+        read: |reading, samples| {
+            let version = &reading.snapshot.health.version;
+            samples.push(labelled([version], Value::Count(1)));
+        },
+    },
+    Family {
+        name: "tcpwin_source",
+        help: "Source of the observations, and why not a better one; always 1",
+        unit: Unit::Count("sources"),
+        kind: Kind::Info,
+        labels: &["source", "reason"],
+        bound: 1,
+        read: |reading, samples| {
+            let health = &reading.snapshot.health;
+            let reason = health.source_reason.as_deref().unwrap_or("");
+            samples.push(labelled([&health.source, reason], Value::Count(1)));
+        },
+    },
+    Family {
+        name: "tcpwin_hook_attached",
+        help: "Whether a kernel hook is in place (1) or missing (0)",
+        unit: Unit::Count("hooks"),
+        kind: Kind::Gauge,
+        labels: &["hook"],
+        bound: 32,
+        read: |reading, samples| {
+            for hook in &reading.snapshot.health.hooks {
+                let attached = u64::from(hook.missing.is_none());
+                samples.push(labelled([&hook.hook], Value::Count(attached)));
+            }
+        },
+    },
+    Family {
+        name: "tcpwin_losses",
+        help: "What could not be seen or kept, by cause",
+        unit: Unit::Count("records"),
+        kind: Kind::Counter,
+        labels: &["cause"],
+        bound: 16,
+        read: |reading, samples| {
+            for (cause, count) in &reading.snapshot.health.losses {
+                samples.push(labelled([cause], Value::Count(*count)));
+            }
+        },
+    },
+    Family {
+        name: "tcpwin_table_entries",
+        help: "Connections in the table",
+        unit: Unit::Count("connections"),
+        kind: Kind::Gauge,
+        labels: &[],
+        bound: 1,
+        read: count!(snapshot.health.table_used),
+    },
+    Family {
+        name: "tcpwin_table_capacity",
+        help: "Most connections the table holds (--max-connections)",
+        unit: Unit::Count("connections"),
+        kind: Kind::Gauge,
+        labels: &[],
+        bound: 1,
+        read: count!(snapshot.health.table_capacity),
+    },
+    Family {
+        name: "tcpwin_table_evictions",
+        help: "Connections thrown out to stay within the table's capacity",
+        unit: Unit::Count("connections"),
+        kind: Kind::Counter,
+        labels: &[],
+        bound: 1,
+        read: count!(snapshot.health.evictions),
+    },
+    Family {
+        name: "tcpwin_probe_runs",
+        help: "Runs of the kernel probes, where the kernel counts them (kernel.bpf_stats_enabled)",
+        unit: Unit::Count("runs"),
+        kind: Kind::Counter,
+        labels: &[],
+        bound: 1,
+        read: |reading, samples| {
+            samples.extend(
+                reading
+                    .snapshot
+                    .health
+                    .probe_runs
+                    .map(|runs| one(Value::Count(runs))),
+            );
+        },
+    },
+    Family {
+        name: "tcpwin_probe_run",
+        help: "Time in the kernel probes, where the kernel counts it (kernel.bpf_stats_enabled)",
+        unit: Unit::Seconds,
+        kind: Kind::Counter,
+        labels: &[],
+        bound: 1,
+        read: |reading, samples| {
+            let run_ns = reading.snapshot.health.probe_run_ns;
+            samples.extend(run_ns.map(|ns| one(Value::Real(ns as f64 / 1e9))));
+        },
+    },
+    Family {
+        name: "tcpwin_ticks",
+        help: "Intervals ended so far",
+        unit: Unit::Count("intervals"),
+        kind: Kind::Counter,
+        labels: &[],
+        bound: 1,
+        read: count!(snapshot.tick),
+    },
+    Family {
+        name: "tcpwin_interval",
+        help: "Length of the last interval",
+        unit: Unit::Seconds,
+        kind: Kind::Gauge,
+        labels: &[],
+        bound: 1,
+        read: |reading, samples| samples.push(one(Value::Real(reading.snapshot.interval_us as f64 / 1e6))),
+    },
+    Family {
+        name: "tcpwin_tick_cpu",
+        help: "CPU time that the end of the last interval took",
+        unit: Unit::Seconds,
+        kind: Kind::Gauge,
+        labels: &[],
+        bound: 1,
+        read: |reading, samples| {
+            let micros = reading.snapshot.health.tick_cpu_us;
+            samples.push(one(Value::Real(micros as f64 / 1e6)));
+        },
+    },
+    Family {
+        name: "tcpwin_process_cpu",
+        help: "CPU time of the agent's process, user and system",
+        unit: Unit::Seconds,
+        kind: Kind::Counter,
+        labels: &[],
+        bound: 1,
+        read: |reading, samples| {
+            let micros = reading.snapshot.health.cpu_us;
+            samples.push(one(Value::Real(micros as f64 / 1e6)));
+        },
+    },
+    Family {
+        name: "tcpwin_process_resident_memory",
+        help: "Resident memory of the agent's process",
+        unit: Unit::Bytes,
+        kind: Kind::Gauge,
+        labels: &[],
+        bound: 1,
+        read: count!(snapshot.health.rss_bytes),
+    },
+    Family {
+        name: "tcpwin_scrapes",
+        help: "Scrapes of the metrics answered before this one",
+        unit: Unit::Count("scrapes"),
+        kind: Kind::Counter,
+        labels: &[],
+        bound: 1,
+        read: count!(scrapes),
+    },
+    Family {
+        name: "tcpwin_scrape",
+        help: "Time that answering those scrapes took",
+        unit: Unit::Seconds,
+        kind: Kind::Counter,
+        labels: &[],
+        bound: 1,
+        read: |reading, samples| samples.push(one(Value::Real(reading.scrape_ns as f64 / 1e9))),
+    },
+];
