@@ -1,23 +1,46 @@
-//! The language in which every exit is told what to show: words that must occur, and comparisons of fields.
+//! The language in which every exit is told what to show and in which order: conditions of fields, and lists of fields.
 //!
 //! ```text
-//! filter = term { ["and"] term }
-//! term   = word | field op value
-//! op     = "=" | "!=" | "~" | "!~" | "<" | "<=" | ">" | ">="
+//! filter     = [ any ]
+//! any        = all { "or" all }
+//! all        = one { [ "and" ] one }
+//! one        = "not" one | "(" any ")" | "has" field | comparison | word
+//! comparison = field op value | field [ "not" ] "in" values
+//! op         = "=" | "!=" | "~" | "!~" | "<" | "<=" | ">" | ">="
+//! values     = item | "(" item { "," item } ")"
+//! item       = value | value ".." value
+//! sort       = [ "-" ] field { "," [ "-" ] field }
 //! ```
 //!
-//! A word occurs in any text column. `~` means "contains". A connection whose field is not known never matches.
+//! A word occurs in any text column; `~` means "contains". What is not known is neither true nor false (Kleene's logic):
+//! a comparison of it lets nothing through, and neither does the comparison's `not`. docs/filter.md is the reference.
 
+mod complete;
+mod endpoint;
 mod field;
+mod node;
 mod parse;
+mod sort;
+mod subject;
+#[cfg(test)]
+mod tests;
+mod token;
+mod unit;
+mod value;
 
+use std::fmt;
 use std::str::FromStr;
 
-use self::field::Test;
-use crate::snapshot::Connection;
-use crate::snapshot::figures;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
-/// What is wrong with a filter, and where.
+pub use self::complete::{Candidate, Completion, complete};
+pub use self::sort::Sort;
+
+use self::node::Node;
+use self::subject::Subject;
+use crate::snapshot::Connection;
+
+/// What is wrong with a filter or a sort, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("column {column}: {message}", column = column + 1)]
 pub struct FilterError {
@@ -27,18 +50,24 @@ pub struct FilterError {
     pub message: String,
 }
 
+impl FilterError {
+    /// `text` on a line, and below it a caret at the fault with what is wrong.
+    #[must_use]
+    pub fn pointed(&self, text: &str) -> String {
+        // A control character would move what follows it away from the caret.
+        let line: String = text
+            .chars()
+            .map(|c| if c.is_control() { ' ' } else { c })
+            .collect();
+        format!("{line}\n{:column$}^ {}", "", self.message, column = self.column)
+    }
+}
+
 /// A parsed filter; the default lets everything through.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Filter {
     text: String,
-    terms: Vec<Term>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Term {
-    /// Lower case.
-    Word(String),
-    Test(Test),
+    root: Option<Node>,
 }
 
 impl FromStr for Filter {
@@ -53,15 +82,9 @@ impl FromStr for Filter {
 impl Filter {
     /// What a text that is still being written means, up to its first fault.
     pub(crate) fn so_far(text: &str) -> (Self, Option<FilterError>) {
-        let mut terms = Vec::new();
-        let error = parse::parse(text, &mut terms).err();
-        (
-            Self {
-                text: text.trim().to_owned(),
-                terms,
-            },
-            error,
-        )
+        let (root, error) = parse::parse(text);
+        let text = text.trim().to_owned();
+        (Self { text, root }, error)
     }
 
     /// As it was written.
@@ -73,54 +96,45 @@ impl Filter {
     /// If everything passes.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.terms.is_empty()
+        self.root.is_none()
     }
 
-    /// If `connection` passes.
+    /// If `connection` passes. Allocates nothing.
     #[must_use]
     pub fn matches(&self, connection: &Connection) -> bool {
-        self.terms.iter().all(|term| match term {
-            Term::Word(word) => mentions(connection, word),
-            Term::Test(test) => test.holds(connection),
-        })
+        self.passes(Subject::Connection(connection))
+    }
+
+    fn passes(&self, subject: Subject<'_>) -> bool {
+        self.root
+            .as_ref()
+            .is_none_or(|root| root.holds(subject) == Some(true))
+    }
+}
+
+/// In the one way that every equal filter is written.
+impl fmt::Display for Filter {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.root.as_ref().map_or(Ok(()), |root| root.fmt(formatter))
+    }
+}
+
+/// By its text.
+impl Serialize for Filter {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.text)
+    }
+}
+
+/// By its text.
+impl<'de> Deserialize<'de> for Filter {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(de::Error::custom)
     }
 }
 
 /// Names of the fields, with spaces between.
 pub(crate) fn field_names() -> String {
     field::names().collect::<Vec<_>>().join(" ")
-}
-
-/// If `word` occurs in any text of `connection`.
-fn mentions(connection: &Connection, word: &str) -> bool {
-    let process = connection.process.as_ref();
-    contains(&connection.peer, word)
-        || contains(&connection.local, word)
-        || process.is_some_and(|process| contains(&process.name, word))
-        || contains(figures::shown(connection).name(), word)
-        || contains(figures::shown(connection).bound().name(), word)
-        || connection
-            .cgroup
-            .as_deref()
-            .is_some_and(|cgroup| contains(cgroup, word))
-        || connection
-            .tcp
-            .congestion
-            .as_deref()
-            .is_some_and(|name| contains(name, word))
-        || contains(&connection.proof, word)
-}
-
-/// If `needle`, in lower case, occurs in `text` in any case. Allocates nothing.
-fn contains(text: &str, needle: &str) -> bool {
-    let (text, needle) = (text.as_bytes(), needle.as_bytes());
-    let Some((first, rest)) = needle.split_first() else {
-        return true;
-    };
-    if text.len() < needle.len() {
-        return false;
-    }
-    (0..=text.len() - needle.len()).any(|at| {
-        text[at].to_ascii_lowercase() == *first && text[at + 1..at + needle.len()].eq_ignore_ascii_case(rest)
-    })
 }

@@ -1,148 +1,58 @@
-//! The fields that a filter compares, each in one place, and the comparison.
+//! The fields, and what a comparison does with each kind of them. Their table is in `field/table.rs`.
 
-use std::fmt::Write as _;
+mod choice;
+mod table;
 
-use super::contains;
-use crate::classify::{Bound, Direction, Limit};
-use crate::snapshot::Connection;
-use crate::snapshot::figures;
+use std::net::SocketAddr;
 
-/// A comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Op {
-    Equal,
-    NotEqual,
-    Contains,
-    ContainsNot,
-    Less,
-    AtMost,
-    More,
-    AtLeast,
-}
+use super::endpoint::Endpoint;
+use super::subject::Subject;
+use super::token::Op;
+use super::unit::Unit;
+use super::value::Value;
 
-/// A field that can be compared.
+pub(super) use self::table::FIELDS;
+
+/// A field that can be compared and sorted by.
 pub(super) struct Field {
-    name: &'static str,
-    kind: Kind,
+    pub(super) name: &'static str,
+    /// Other names of it.
+    pub(super) also: &'static [&'static str],
+    /// Where it stands in the JSON of a connection; empty where it is worked out.
+    pub(super) json: &'static str,
+    pub(super) about: &'static str,
+    pub(super) kind: Kind,
 }
 
-enum Kind {
+/// What it holds, and how it is read.
+pub(super) enum Kind {
     /// One of a few names.
-    Choice(&'static [&'static str], fn(&Connection) -> &'static str),
+    Choice(&'static [&'static str], fn(Subject<'_>) -> Option<&'static str>),
     /// Any text; equal means the whole of it.
-    Text(fn(&Connection) -> Option<&str>),
-    /// `address:port`; equal also means the address, `:port`, or a start that ends in `.` or `:`.
-    Endpoint(fn(&Connection) -> &str),
-    Number(Unit, fn(&Connection) -> Option<f64>),
+    Text(for<'a> fn(Subject<'a>) -> Option<&'a str>),
+    /// `address:port`.
+    Endpoint(for<'a> fn(Subject<'a>) -> &'a str),
+    Number(Unit, fn(Subject<'_>) -> Option<f64>),
 }
 
-/// What a bare number means and which units it may have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Unit {
-    Count,
-    Bytes,
-    Rate,
-    /// Microseconds inside, milliseconds where no unit is written.
-    Rtt,
-    /// Microseconds inside, seconds where no unit is written.
-    Age,
-    Percent,
-}
-
-const BOUNDS: [&str; 7] = {
-    let mut names = [""; 7];
-    let mut at = 0;
-    while at < names.len() {
-        names[at] = Bound::ALL[at].name();
-        at += 1;
-    }
-    names
-};
-
-const LIMITS: [&str; Limit::ALL.len()] = {
-    let mut names = [""; Limit::ALL.len()];
-    let mut at = 0;
-    while at < names.len() {
-        names[at] = Limit::ALL[at].name();
-        at += 1;
-    }
-    names
-};
-
-fn direction(connection: &Connection) -> &'static str {
-    match connection.direction {
-        Direction::Send => "send",
-        Direction::Receive => "receive",
+impl std::fmt::Debug for Field {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(self.name)
     }
 }
 
-const fn field(name: &'static str, kind: Kind) -> Field {
-    Field { name, kind }
+/// There is one of each name.
+impl PartialEq for Field {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
 }
-
-const FIELDS: &[Field] = &[
-    field(
-        "bound",
-        Kind::Choice(&BOUNDS, |c| figures::shown(c).bound().name()),
-    ),
-    field("limit", Kind::Choice(&LIMITS, |c| figures::shown(c).name())),
-    field("dir", Kind::Choice(&["send", "receive"], direction)),
-    field(
-        "proc",
-        Kind::Text(|c| c.process.as_ref().map(|process| process.name.as_str())),
-    ),
-    field("cgroup", Kind::Text(|c| c.cgroup.as_deref())),
-    field("cc", Kind::Text(|c| c.tcp.congestion.as_deref())),
-    field("id", Kind::Text(|c| Some(&c.id))),
-    field("local", Kind::Endpoint(|c| &c.local)),
-    field("peer", Kind::Endpoint(|c| &c.peer)),
-    field(
-        "pid",
-        Kind::Number(Unit::Count, |c| {
-            c.process.as_ref().map(|process| f64::from(process.pid))
-        }),
-    ),
-    field(
-        "netns",
-        Kind::Number(Unit::Count, |c| (c.netns != 0).then(|| f64::from(c.netns))),
-    ),
-    field("rate", Kind::Number(Unit::Rate, |c| Some(c.rate_bps))),
-    field("ceiling", Kind::Number(Unit::Rate, |c| c.ceiling_bps)),
-    field("gain", Kind::Number(Unit::Count, figures::gain)),
-    field("rtt", Kind::Number(Unit::Rtt, |c| c.tcp.srtt_us.map(f64::from))),
-    field(
-        "min_rtt",
-        Kind::Number(Unit::Rtt, |c| c.tcp.min_rtt_us.map(f64::from)),
-    ),
-    field("cwnd", Kind::Number(Unit::Count, |c| c.tcp.cwnd.map(f64::from))),
-    field(
-        "inflight",
-        Kind::Number(Unit::Bytes, |c| c.tcp.in_flight_bytes.map(f64::from)),
-    ),
-    field(
-        "snd_wnd",
-        Kind::Number(Unit::Bytes, |c| c.tcp.snd_wnd_bytes.map(f64::from)),
-    ),
-    field(
-        "sndbuf",
-        Kind::Number(Unit::Bytes, |c| c.tcp.sndbuf_bytes.map(f64::from)),
-    ),
-    field(
-        "unsent",
-        Kind::Number(Unit::Bytes, |c| c.tcp.unsent_bytes.map(f64::from)),
-    ),
-    field(
-        "retrans",
-        Kind::Number(Unit::Percent, |c| {
-            figures::retransmit_share(c).map(|share| share * 100.0)
-        }),
-    ),
-    field("age", Kind::Number(Unit::Age, |c| Some(c.age_us as f64))),
-];
 
 /// The field of this name.
 pub(super) fn find(name: &str) -> Option<&'static Field> {
-    FIELDS.iter().find(|field| field.name.eq_ignore_ascii_case(name))
+    FIELDS
+        .iter()
+        .find(|field| field.names().any(|known| known.eq_ignore_ascii_case(name)))
 }
 
 /// Names of all fields.
@@ -150,172 +60,158 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     FIELDS.iter().map(|field| field.name)
 }
 
-/// A comparison ready to be made.
-#[derive(Clone)]
-pub(super) struct Test {
-    field: &'static Field,
-    op: Op,
-    value: Value,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum Value {
-    Text(String),
-    Number(f64),
-}
-
-impl PartialEq for Test {
-    fn eq(&self, other: &Self) -> bool {
-        self.field.name == other.field.name && self.op == other.op && self.value == other.value
+/// What to say of a name that is none.
+pub(super) fn unknown(name: &str) -> String {
+    let lower = name.to_ascii_lowercase();
+    // The JSON has the unit in the name.
+    let in_json = |field: &&Field| {
+        let tail = field.json.rsplit('.').next();
+        !field.json.is_empty() && (field.json == lower || tail == Some(&lower))
+    };
+    let near: Vec<&str> = match FIELDS.iter().find(in_json) {
+        Some(field) => vec![field.name],
+        None => names().filter(|name| is_near(name, &lower)).take(4).collect(),
+    };
+    if near.is_empty() {
+        format!(
+            "no field `{name}`; there are {}",
+            names().collect::<Vec<_>>().join(" ")
+        )
+    } else {
+        format!("no field `{name}`; did you mean {}?", near.join(" or "))
     }
 }
 
-impl std::fmt::Debug for Test {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{} {:?} {:?}", self.field.name, self.op, self.value)
-    }
-}
-
-impl Test {
-    /// `field op value`.
-    ///
-    /// # Errors
-    /// With what is wrong with the value or the operator.
-    pub(super) fn new(field: &'static Field, op: Op, value: &str) -> Result<Self, String> {
-        let ordered = matches!(op, Op::Less | Op::AtMost | Op::More | Op::AtLeast);
-        let partial = matches!(op, Op::Contains | Op::ContainsNot);
-        let name = field.name;
-        let value = match &field.kind {
-            Kind::Number(..) if partial => return Err(format!("`{name}` is a number: use = != < <= > >=")),
-            Kind::Number(unit, _) => Value::Number(unit.read(value)?),
-            _ if ordered => return Err(format!("`{name}` is a text: use = != ~ !~")),
-            Kind::Choice(names, _) if !partial && !names.contains(&value) => {
-                return Err(format!("`{name}` is one of {}", names.join(" ")));
-            }
-            _ => Value::Text(value.to_lowercase()),
-        };
-        Ok(Self { field, op, value })
-    }
-
-    /// If it holds for `connection`; never where the field is not known.
-    pub(super) fn holds(&self, connection: &Connection) -> bool {
-        match (&self.field.kind, &self.value) {
-            (Kind::Number(_, of), Value::Number(value)) => {
-                of(connection).is_some_and(|number| self.compares(number, *value))
-            }
-            (Kind::Choice(_, of), Value::Text(value)) => {
-                self.agrees(of(connection), value, str::eq_ignore_ascii_case)
-            }
-            (Kind::Text(of), Value::Text(value)) => {
-                of(connection).is_some_and(|text| self.agrees(text, value, str::eq_ignore_ascii_case))
-            }
-            (Kind::Endpoint(of), Value::Text(value)) => self.agrees(of(connection), value, is_endpoint),
-            _ => false,
-        }
-    }
-
-    fn compares(&self, number: f64, value: f64) -> bool {
-        match self.op {
-            Op::Less => number < value,
-            Op::AtMost => number <= value,
-            Op::More => number > value,
-            Op::AtLeast => number >= value,
-            Op::NotEqual => (number - value).abs() > f64::EPSILON * value.abs(),
-            _ => (number - value).abs() <= f64::EPSILON * value.abs(),
-        }
-    }
-
-    fn agrees(&self, text: &str, value: &str, equal: fn(&str, &str) -> bool) -> bool {
-        match self.op {
-            Op::Contains => contains(text, value),
-            Op::ContainsNot => !contains(text, value),
-            Op::NotEqual => !equal(text, value),
-            _ => equal(text, value),
-        }
-    }
-}
-
-/// If `value` names the endpoint `text`: all of it, its address, `:port`, or its start up to a `.` or `:`.
-fn is_endpoint(text: &str, value: &str) -> bool {
-    if text.eq_ignore_ascii_case(value) {
+/// If one is the start of the other, or one letter is wrong, missing, too much or in its neighbour's place.
+fn is_near(name: &str, written: &str) -> bool {
+    const STEM: usize = 3;
+    if written.len() >= STEM && (name.starts_with(written) || written.starts_with(name)) {
         return true;
     }
-    let Some((address, port)) = text.rsplit_once(':') else {
-        return false;
-    };
-    let bare = address.trim_start_matches('[').trim_end_matches(']');
-    let start = value.trim_start_matches('[');
-    value.strip_prefix(':').is_some_and(|wanted| wanted == port)
-        || address.eq_ignore_ascii_case(value)
-        || bare.eq_ignore_ascii_case(value)
-        || (start.ends_with(['.', ':'])
-            && bare
-                .get(..start.len())
-                .is_some_and(|head| head.eq_ignore_ascii_case(start)))
+    let (name, written) = (name.as_bytes(), written.as_bytes());
+    let same = |a: &[u8], b: &[u8]| a.iter().zip(b).take_while(|(a, b)| a == b).count();
+    let start = same(name, written);
+    let (name, written) = (&name[start..], &written[start..]);
+    let swapped = |a: &[u8], b: &[u8]| a.len() > 1 && b.len() > 1 && a[0] == b[1] && a[1] == b[0];
+    match (name.len(), written.len()) {
+        (a, b) if a == b && a > 0 => {
+            start + a >= STEM
+                && (name[1..] == written[1..] || (swapped(name, written) && name[2..] == written[2..]))
+        }
+        (a, b) if a == b + 1 => start + a >= STEM && name[1..] == *written,
+        (a, b) if a + 1 == b => start + a >= STEM && *name == written[1..],
+        _ => false,
+    }
 }
 
-impl Unit {
-    /// Units and what one is in the field's own measure; the first is the one meant without any.
-    fn scales(self) -> &'static [(&'static str, f64)] {
-        match self {
-            Self::Count => &[("", 1.0), ("k", 1e3), ("m", 1e6)],
-            Self::Bytes => &[
-                ("b", 1.0),
-                ("k", 1024.0),
-                ("kb", 1024.0),
-                ("kib", 1024.0),
-                ("m", 1_048_576.0),
-                ("mb", 1_048_576.0),
-                ("mib", 1_048_576.0),
-                ("g", 1_073_741_824.0),
-                ("gib", 1_073_741_824.0),
-            ],
-            Self::Rate => &[
-                ("bit", 1.0),
-                ("bps", 1.0),
-                ("k", 1e3),
-                ("kbit", 1e3),
-                ("m", 1e6),
-                ("mbit", 1e6),
-                ("g", 1e9),
-                ("gbit", 1e9),
-            ],
-            Self::Rtt => &[("ms", 1e3), ("us", 1.0), ("µs", 1.0), ("s", 1e6)],
-            Self::Age => &[
-                ("s", 1e6),
-                ("ms", 1e3),
-                ("m", 60e6),
-                ("h", 3_600e6),
-                ("d", 86_400e6),
-            ],
-            Self::Percent => &[("%", 1.0)],
+impl Field {
+    /// All its names, its own first.
+    pub(super) fn names(&self) -> impl Iterator<Item = &'static str> {
+        std::iter::once(self.name).chain(self.also.iter().copied())
+    }
+
+    /// Operators that make sense with it.
+    pub(super) fn operators(&self) -> &'static [Op] {
+        const TEXT: &[Op] = &[
+            Op::Equal,
+            Op::NotEqual,
+            Op::Contains,
+            Op::ContainsNot,
+            Op::In,
+            Op::NotIn,
+        ];
+        const NUMBER: &[Op] = &[
+            Op::Equal,
+            Op::NotEqual,
+            Op::Less,
+            Op::AtMost,
+            Op::More,
+            Op::AtLeast,
+            Op::In,
+            Op::NotIn,
+        ];
+        match self.kind {
+            Kind::Number(..) => NUMBER,
+            _ => TEXT,
         }
     }
 
-    /// A number with or without a unit.
-    fn read(self, text: &str) -> Result<f64, String> {
-        let lower = text.to_lowercase();
-        let end = lower
-            .find(|c: char| !c.is_ascii_digit() && c != '.')
-            .unwrap_or(lower.len());
-        let (number, unit) = lower.split_at(end);
-        let number: f64 = number.parse().map_err(|_| format!("`{text}` is no number"))?;
-        let unit = unit.trim_end_matches("/s");
-        let scales = self.scales();
-        let scale = if unit.is_empty() {
-            Some(scales[0].1)
-        } else {
-            scales
-                .iter()
-                .find(|(name, _)| *name == unit)
-                .map(|(_, scale)| *scale)
+    /// # Errors
+    /// With what it takes, if not `op`.
+    pub(super) fn takes(&self, op: Op) -> Result<(), String> {
+        if self.operators().contains(&op) {
+            return Ok(());
+        }
+        let kind = match self.kind {
+            Kind::Number(..) => "number",
+            _ => "text",
         };
-        scale.map(|scale| number * scale).ok_or_else(|| {
-            let mut message = format!("no unit `{unit}` here; there are");
-            for (name, _) in scales.iter().filter(|(name, _)| !name.is_empty()) {
-                let _ = write!(message, " {name}");
+        let signs: Vec<_> = self.operators().iter().map(|op| op.sign()).collect();
+        Err(format!("`{}` is a {kind}: use {}", self.name, signs.join(" ")))
+    }
+
+    /// What its value looks like, for people.
+    pub(super) fn expects(&self) -> String {
+        match &self.kind {
+            Kind::Choice(names, _) => format!("one of {}", names.join(" ")),
+            Kind::Text(_) => "a text, in quotes if it has spaces".to_owned(),
+            Kind::Endpoint(_) => Endpoint::EXAMPLE.to_owned(),
+            Kind::Number(unit, _) => unit.example().to_owned(),
+        }
+    }
+
+    /// If `subject` has it.
+    pub(super) fn is_known(&self, subject: Subject<'_>) -> bool {
+        match &self.kind {
+            Kind::Choice(_, of) => of(subject).is_some(),
+            Kind::Text(of) => of(subject).is_some(),
+            Kind::Endpoint(_) => true,
+            Kind::Number(_, of) => of(subject).is_some(),
+        }
+    }
+
+    /// If it compares so; `None` where it is not known.
+    pub(super) fn holds(&self, op: Op, values: &[Value], subject: Subject<'_>) -> Option<bool> {
+        match &self.kind {
+            Kind::Number(_, of) => Some(compares(op, values, of(subject)?)),
+            Kind::Choice(_, of) => Some(agrees(op, values, of(subject)?)),
+            Kind::Text(of) => Some(agrees(op, values, of(subject)?)),
+            Kind::Endpoint(of) => {
+                let text = of(subject);
+                if matches!(op, Op::Contains | Op::ContainsNot) {
+                    return Some(agrees(op, values, text));
+                }
+                let parsed: SocketAddr = text.parse().ok()?;
+                let is =
+                    |value: &Value| matches!(value, Value::Endpoint(endpoint) if endpoint.is(text, parsed));
+                let among = values.iter().any(is);
+                Some(among != matches!(op, Op::NotEqual | Op::NotIn))
             }
-            message
-        })
+        }
+    }
+}
+
+fn compares(op: Op, values: &[Value], number: f64) -> bool {
+    let ordered = |holds: fn(&f64, &f64) -> bool| {
+        values
+            .iter()
+            .any(|value| matches!(value, Value::Number(value) if holds(&number, value)))
+    };
+    match op {
+        Op::Less => ordered(f64::lt),
+        Op::AtMost => ordered(f64::le),
+        Op::More => ordered(f64::gt),
+        Op::AtLeast => ordered(f64::ge),
+        Op::NotEqual | Op::NotIn => !values.iter().any(|value| value.holds(number)),
+        _ => values.iter().any(|value| value.holds(number)),
+    }
+}
+
+fn agrees(op: Op, values: &[Value], text: &str) -> bool {
+    match op {
+        Op::Contains => values.iter().any(|value| value.occurs(text)),
+        Op::ContainsNot => !values.iter().any(|value| value.occurs(text)),
+        Op::NotEqual | Op::NotIn => !values.iter().any(|value| value.equals(text)),
+        _ => values.iter().any(|value| value.equals(text)),
     }
 }

@@ -1,7 +1,7 @@
 //! Figures that the screens derive from one connection.
 
 use crate::classify::{Bound, Limit, Side};
-use crate::snapshot::Connection;
+use crate::snapshot::{Connection, TcpFields};
 
 /// The limit that screens show: what has held for a while, so that they stay calm; an agent that does not tell, its last one.
 pub(crate) fn shown(connection: &Connection) -> Limit {
@@ -25,7 +25,11 @@ pub(crate) fn withheld_bps(connection: &Connection) -> f64 {
 
 /// Share of segments sent again, over the connection's life.
 pub(crate) fn retransmit_share(connection: &Connection) -> Option<f64> {
-    let tcp = &connection.tcp;
+    share_sent_again(&connection.tcp)
+}
+
+/// The same of a socket's fields alone.
+pub(crate) fn share_sent_again(tcp: &TcpFields) -> Option<f64> {
     let again = f64::from(tcp.retransmits_total?);
     let first = match (tcp.delivered, tcp.bytes_acked, tcp.mss) {
         (Some(delivered), _, _) => f64::from(delivered),

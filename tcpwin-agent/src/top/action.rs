@@ -30,6 +30,8 @@ pub(crate) enum Action {
     FilterAccept,
     FilterCancel,
     FilterEdit(Edit),
+    /// Puts the next of what may be written into the filter.
+    FilterComplete,
     /// Text from the clipboard, whole.
     FilterPaste(String),
     FilterClear,

@@ -153,6 +153,12 @@ pub(crate) const BINDINGS: &[Binding] = &[
     ),
     bind(
         PROMPT,
+        &["Tab"],
+        Action::FilterComplete,
+        "complete; again for the next that fits",
+    ),
+    bind(
+        PROMPT,
         &["Backspace", "Ctrl-h"],
         Action::FilterEdit(Edit::Backspace),
         "delete before the cursor",
@@ -247,6 +253,7 @@ fn name(key: KeyEvent) -> Option<String> {
         KeyCode::F(number) => format!("F{number}"),
         KeyCode::Enter => "Enter".to_owned(),
         KeyCode::Esc => "Esc".to_owned(),
+        KeyCode::Tab => "Tab".to_owned(),
         KeyCode::Backspace => "Backspace".to_owned(),
         KeyCode::Delete => "Delete".to_owned(),
         KeyCode::Up => "Up".to_owned(),

@@ -1,6 +1,11 @@
 //! The line in which the filter is written.
 
+mod offer;
+
+use self::offer::Offer;
+
 use crate::query::{Filter, FilterError};
+use crate::snapshot::Snapshot;
 
 /// Text with a cursor, and what it means so far.
 #[derive(Clone, Debug, Default)]
@@ -11,6 +16,8 @@ pub(crate) struct Prompt {
     pub(crate) before: Filter,
     /// What is wrong with the text.
     pub(crate) error: Option<FilterError>,
+    /// What may be written next.
+    pub(crate) offer: Offer,
 }
 
 /// Longest filter that can be written, characters.
@@ -41,6 +48,7 @@ impl Prompt {
             chars,
             before,
             error: None,
+            offer: Offer::default(),
         }
     }
 
@@ -65,6 +73,28 @@ impl Prompt {
             self.change(Edit::Insert(c));
         }
         self.read()
+    }
+
+    /// Puts the next candidate before the cursor; `None` if there is none.
+    pub(crate) fn complete(&mut self) -> Option<Filter> {
+        let (from, text) = self.offer.next()?;
+        let mut chars: Vec<char> = text.chars().collect();
+        // Nothing is to be chosen: on to what comes next.
+        if self.offer.is_only() && self.chars.get(self.cursor) != Some(&' ') {
+            chars.push(' ');
+        }
+        let from = from.min(self.cursor);
+        if self.chars.len() - (self.cursor - from) + chars.len() > LONGEST {
+            return None;
+        }
+        self.chars.splice(from..self.cursor, chars.iter().copied());
+        self.cursor = from + chars.len();
+        Some(self.read())
+    }
+
+    /// Looks for what may be written next.
+    pub(crate) fn look(&mut self, snapshot: Option<&Snapshot>) {
+        self.offer = Offer::new(&self.text(), self.cursor, snapshot);
     }
 
     fn read(&mut self) -> Filter {

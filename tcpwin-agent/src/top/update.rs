@@ -95,13 +95,17 @@ pub(crate) fn update(state: &mut State, action: Action) -> Effect {
         Action::FilterStart => {
             state.view = View::Overview;
             state.opened = None;
-            state.prompt = Some(Prompt::new(state.filter.clone()));
+            let mut prompt = Prompt::new(state.filter.clone());
+            prompt.look(state.snapshot.as_deref());
+            state.prompt = Some(prompt);
             state.show_cursor();
         }
         Action::FilterEdit(edit) => edit_filter(state, edit),
+        Action::FilterComplete => complete(state),
         Action::FilterPaste(text) => {
             if let Some(prompt) = &mut state.prompt {
                 let so_far = prompt.paste(&text);
+                prompt.look(state.snapshot.as_deref());
                 filter(state, so_far);
             }
         }
@@ -336,6 +340,17 @@ fn sort_beside(state: &mut State, step: isize) {
 fn edit_filter(state: &mut State, edit: Edit) {
     if let Some(prompt) = &mut state.prompt {
         let so_far = prompt.edit(edit);
+        prompt.look(state.snapshot.as_deref());
+        filter(state, so_far);
+    }
+}
+
+fn complete(state: &mut State) {
+    let Some(prompt) = &mut state.prompt else { return };
+    if let Some(so_far) = prompt.complete() {
+        if prompt.offer.candidates().len() == 1 {
+            prompt.look(state.snapshot.as_deref());
+        }
         filter(state, so_far);
     }
 }

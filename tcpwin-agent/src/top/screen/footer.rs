@@ -142,7 +142,11 @@ fn render_prompt(frame: &mut Frame<'_>, area: Rect, state: &State, prompt: &Prom
                 count_text(state.rows.len() as u64),
                 count_text(state.total() as u64)
             );
-            let hint = format!("{:1$}Enter keeps it, Esc goes back", "", LEAD.len());
+            let hint = format!(
+                "{:1$}Enter keeps it, Esc goes back, Tab completes",
+                "",
+                LEAD.len()
+            );
             lines.push(ends(
                 vec![Span::styled(hint, theme.dim())],
                 vec![Span::raw(passed)],
@@ -150,12 +154,54 @@ fn render_prompt(frame: &mut Frame<'_>, area: Rect, state: &State, prompt: &Prom
             ));
         }
     }
+    if lines.len() == 2 {
+        lines.push(offer(prompt, cells, theme));
+    }
     super::draw(frame, area, &lines);
     let x = area.x + (LEAD.len() + wide(from, prompt.cursor())) as u16;
     frame.set_cursor_position(Position {
         x: x.min(area.right().saturating_sub(1)),
         y: area.y,
     });
+}
+
+/// What may be written next, the part around the chosen one.
+fn offer(prompt: &Prompt, cells: usize, theme: Theme) -> Line<'static> {
+    let offer = &prompt.offer;
+    let dim = |text: &str| Span::styled(clean(text, theme.ascii).into_owned(), theme.dim());
+    let chosen = offer.chosen();
+    let mut spans = vec![Span::raw(" ")];
+    let mut used = 1;
+    // From the chosen one on, the one before it first, so that its place is seen.
+    for (at, candidate) in offer
+        .candidates()
+        .iter()
+        .enumerate()
+        .skip(chosen.unwrap_or(0).saturating_sub(1))
+    {
+        let text = clean(&candidate.text, theme.ascii).into_owned();
+        used += width(&text) + 2;
+        if used > cells {
+            break;
+        }
+        let style = if chosen == Some(at) {
+            theme.key()
+        } else {
+            theme.dim()
+        };
+        spans.push(Span::styled(text, style));
+        spans.push(Span::raw("  "));
+    }
+    let about = match (offer.candidates(), chosen) {
+        // A fault says it already.
+        ([], _) => offer.hint().filter(|_| prompt.error.is_none()),
+        ([only], _) => Some(only.about),
+        (several, at) => at.and_then(|at| several.get(at)).map(|candidate| candidate.about),
+    };
+    if let Some(about) = about.filter(|about| !about.is_empty() && used + 2 + width(about) <= cells) {
+        return ends(spans, vec![dim(about), Span::raw(" ")], cells);
+    }
+    Line::from(spans)
 }
 
 /// A mark under the fault, and what is wrong beside it or on a line of its own.

@@ -68,8 +68,10 @@ fn lines(state: &State) -> Vec<Line<'static>> {
     }
     lines.push(Line::default());
     lines.push(title("Filter"));
-    let grammar = "Words occur in any text. Fields are compared with = != ~ (contains) !~ < <= > >=, all must hold. A peer is \
-         its address, address:port, :port or a start such as 203.0.113. Units: 50ms, 1mbit, 64k, 10m (age), 1%. Fields:";
+    let grammar = "Words occur in any text. Fields are compared with = != ~ (contains) !~ < <= > >= and in, as in \
+         limit in (rwnd, loss), rtt in 10..50ms, peer in 203.0.113.0/24. Conditions are joined by and (or a space), or, \
+         not and parentheses; has rtt asks if it is known. An end is its address, address:port, :port, a prefix or a start \
+         such as 203.0.113. Units: 50ms, 1mbit, 64k, 10m (age), 1%. Fields:";
     for line in wrap(grammar, cells)
         .into_iter()
         .chain(wrap(&query::field_names(), cells))

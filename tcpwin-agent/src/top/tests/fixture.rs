@@ -292,6 +292,7 @@ pub(super) fn press(state: &mut State, keys: &str) -> Effect {
                 let code = match &name[1..] {
                     "Esc" => KeyCode::Esc,
                     "Enter" => KeyCode::Enter,
+                    "Tab" => KeyCode::Tab,
                     "PgDn" => KeyCode::PageDown,
                     "PgUp" => KeyCode::PageUp,
                     "Left" => KeyCode::Left,

@@ -108,6 +108,17 @@ fn filter_error() {
 }
 
 #[test]
+fn filter_completion() {
+    let mut state = state(80, 24);
+    press(&mut state, "/rt");
+    assert_snapshot!("filter_offer", draw(&state));
+    press(&mut state, "<Tab><Tab>");
+    assert_snapshot!("filter_offer_chosen", draw(&state));
+    press(&mut state, " <lt> 5");
+    assert_snapshot!("filter_offer_hint", draw(&state));
+}
+
+#[test]
 fn frozen_and_narrowed() {
     let mut state = state(100, 16);
     press(&mut state, "x/203.0.113.<Enter> ");

@@ -8,6 +8,7 @@ use crate::snapshot::Connection;
 use crate::top::action::{Action, Effect, Motion};
 use crate::top::column::Column;
 use crate::top::history::TICKS;
+use crate::top::prompt::Prompt;
 use crate::top::state::{FeedState, State, View};
 use crate::top::update::update;
 
@@ -110,6 +111,28 @@ fn moving_goes_no_further_than_the_list() {
     assert_eq!(state.cursor, page - 1);
     update(&mut state, Action::Resize(80, 12));
     assert!(state.offset <= state.cursor && state.cursor < state.offset + state.page_rows());
+}
+
+#[test]
+fn tab_completes_fields_and_values() {
+    let mut state = state(80, 24);
+    let text = |state: &State| state.prompt.as_ref().map(Prompt::text).unwrap_or_default();
+    press(&mut state, "/boun<Tab>");
+    assert_eq!(text(&state), "bound ");
+    press(&mut state, "= w<Tab>");
+    assert_eq!(text(&state), "bound = window ");
+    assert_eq!(order(&state), ["7", "3"]);
+    press(&mut state, "proc = ng<Tab>");
+    assert_eq!(text(&state), "bound = window proc = nginx ");
+    assert_eq!(order(&state), ["7"]);
+    press(&mut state, "min<Tab><Tab>");
+    assert!(text(&state).ends_with("min_rtt ="), "an operator comes next");
+    press(&mut state, "<Ctrl-w><Ctrl-w>rt<Tab>");
+    assert!(text(&state).ends_with("rtt"));
+    press(&mut state, "<Tab>");
+    assert!(text(&state).ends_with("rttvar"));
+    press(&mut state, "<Tab>");
+    assert!(text(&state).ends_with(" rtt"), "and round");
 }
 
 #[test]

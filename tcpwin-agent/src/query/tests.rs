@@ -1,0 +1,6 @@
+mod completions;
+mod fixture;
+mod language;
+mod laws;
+mod orders;
+mod page;
