@@ -11,6 +11,7 @@
 //! | `/api/v1/findings` | what is worth telling of many connections at once, what gives most first |
 //! | `/api/v1/snapshot` | everything, for `top` |
 //! | `/api/v1/events` | what happens, as server-sent events |
+//! | `/api/v1/recording` | what goes into the table from now on, as a recording |
 //!
 //! What tells of single connections is answered to this host alone.
 
@@ -31,6 +32,7 @@ mod bind;
 mod connections;
 mod events;
 mod pages;
+mod recording;
 mod select;
 mod serve;
 mod stall;
@@ -69,6 +71,7 @@ pub fn routes(handle: Handle, exporter: Exporter, telemetry_path: &str) -> Route
         .route("/api/v1/findings", get(connections::findings))
         .route("/api/v1/snapshot", get(connections::snapshot))
         .route("/api/v1/events", get(events::stream))
+        .route("/api/v1/recording", get(recording::stream))
         .route_layer(middleware::from_fn(access::this_host_only));
     Router::new()
         .route("/", get(pages::landing))
