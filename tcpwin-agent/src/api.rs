@@ -13,6 +13,7 @@
 //! | `/api/v1/host` | counters of the host: Fast Open, TCP's memory, softirq, interfaces |
 //! | `/api/v1/snapshot` | everything, for `top` |
 //! | `/api/v1/events` | what happens, as server-sent events |
+//! | `/api/v1/recording` | what goes into the table from now on, as a recording |
 //!
 //! What tells of single connections is answered to this host alone.
 
@@ -34,6 +35,7 @@ mod connections;
 mod events;
 mod host;
 mod pages;
+mod recording;
 mod select;
 mod serve;
 mod stall;
@@ -74,6 +76,7 @@ pub fn routes(handle: Handle, exporter: Exporter, telemetry_path: &str) -> Route
         .route("/api/v1/host", get(host::host))
         .route("/api/v1/snapshot", get(connections::snapshot))
         .route("/api/v1/events", get(events::stream))
+        .route("/api/v1/recording", get(recording::stream))
         .route_layer(middleware::from_fn(access::this_host_only));
     Router::new()
         .route("/", get(pages::landing))

@@ -66,7 +66,7 @@ pub enum AttachError {
 }
 
 /// An agent that answers.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Attached {
     url: String,
     http: Agent,
@@ -129,16 +129,8 @@ impl Attached {
     /// When the agent is gone or refuses.
     pub fn events(&self) -> Result<Events, AttachError> {
         let endless = client(None);
-        let response = open(&endless, &self.url, "/api/v1/events").map_err(|failure| match failure {
-            Failure::Transport(cause) => AttachError::Unreachable {
-                url: self.url.clone(),
-                cause,
-            },
-            Failure::Status(_, why) => AttachError::Refused {
-                url: self.url.clone(),
-                why,
-            },
-        })?;
+        let response =
+            open(&endless, &self.url, "/api/v1/events").map_err(|failure| self.refused(failure))?;
         let (tell, told) = mpsc::channel(EVENTS_KEPT);
         let lines = BufReader::new(response.into_body().into_reader());
         let reader = std::thread::Builder::new().name("tcpwin-events".to_owned());
@@ -149,6 +141,24 @@ impl Attached {
                 cause: error.to_string(),
             })?;
         Ok(Events::from_channel(told))
+    }
+
+    /// What goes into its table from now on, as the bytes of a recording.
+    ///
+    /// # Errors
+    /// When the agent is gone or refuses.
+    pub fn recording(&self) -> Result<impl Read + Send + use<>, AttachError> {
+        let response =
+            open(&client(None), &self.url, "/api/v1/recording").map_err(|failure| self.refused(failure))?;
+        Ok(response.into_body().into_reader())
+    }
+
+    fn refused(&self, failure: Failure) -> AttachError {
+        let url = self.url.clone();
+        match failure {
+            Failure::Transport(cause) => AttachError::Unreachable { url, cause },
+            Failure::Status(_, why) => AttachError::Refused { url, why },
+        }
     }
 
     fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, FeedError> {

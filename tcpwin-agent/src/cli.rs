@@ -6,7 +6,8 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 
 use crate::config::{
-    Capacity, ListenAddress, LogFormat, LogLevel, Overrides, PathBandwidth, SourceChoice, TelemetryPath, Tick,
+    Age, ByteSize, Capacity, ListenAddress, LogFormat, LogLevel, Overrides, PathBandwidth, RecordSettings,
+    SourceChoice, TelemetryPath, Tick,
 };
 use crate::query::Filter;
 use crate::top::{self, ColourMode, Sort};
@@ -36,7 +37,7 @@ Exit codes:
   2  wrong arguments or config file
   3  a privilege is missing; the message says which
   4  no source of socket data works on this kernel, or the one asked for by --source does not
-  5  done, but a part was lost: trace could not keep up with the events";
+  5  done, but a part was lost: trace could not keep up with the events, or a recording is damaged or cut short";
 
 /// What limits every TCP connection of this host, what lifting the limit gives, and who must act
 #[derive(Debug, Parser)]
@@ -82,6 +83,50 @@ pub struct WatchArgs {
     pub config_file: Option<PathBuf>,
 }
 
+/// Writing down all that is seen.
+#[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "Recording")]
+pub struct RecordArgs {
+    /// Write down all that is seen, for --replay; what is older is in FILE.1, FILE.2 …
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+    /// Most that a recording takes on disk; the oldest part goes first [default: 1GiB]
+    #[arg(long, value_name = "SIZE")]
+    record_max_size: Option<ByteSize>,
+    /// How long the parts of a recording are kept, such as 12h [default: until the size is reached]
+    #[arg(long, value_name = "TIME")]
+    record_max_age: Option<Age>,
+    /// Record other addresses in place of the real ones, the same for the same one, and no host name
+    #[arg(long)]
+    record_anonymise: bool,
+}
+
+impl RecordArgs {
+    /// As settings.
+    #[must_use]
+    pub fn settings(&self) -> RecordSettings {
+        RecordSettings {
+            file: self.record.clone(),
+            max_size: self.record_max_size,
+            max_age: self.record_max_age,
+            anonymise: self.record_anonymise.then_some(true),
+        }
+    }
+}
+
+/// Playing a recording.
+#[derive(Args, Clone, Debug, Default)]
+pub struct ReplayArgs {
+    /// Replay a recording made with --record instead of watching
+    #[arg(
+        long,
+        value_name = "FILE",
+        help_heading = "Recording",
+        conflicts_with_all = ["connect", "no_connect", "source", "max_connections", "path_bandwidth", "config_file", "record"]
+    )]
+    pub replay: Option<PathBuf>,
+}
+
 /// Arguments of `tcpwin agent`.
 #[derive(Args, Debug)]
 pub struct AgentArgs {
@@ -104,6 +149,8 @@ pub struct AgentArgs {
     /// How a line of the log looks [default: text]
     #[arg(long = "log.format", value_enum, value_name = "FORMAT", help_heading = "Log")]
     log_format: Option<LogFormat>,
+    #[command(flatten)]
+    record: RecordArgs,
 }
 
 /// Where a running agent is.
@@ -127,6 +174,10 @@ pub struct ConnectArgs {
 pub struct TopArgs {
     #[command(flatten)]
     screen: ScreenArgs,
+    #[command(flatten)]
+    pub record: RecordArgs,
+    #[command(flatten)]
+    pub replay: ReplayArgs,
     #[command(flatten)]
     pub connect: ConnectArgs,
     #[command(flatten)]
@@ -182,6 +233,7 @@ impl TopArgs {
             sort: screen.sort.unwrap_or_default(),
             filter: screen.filter.clone().unwrap_or_default(),
             sick_only: screen.sick,
+            playback: None,
         }
     }
 }
@@ -198,6 +250,12 @@ pub struct TraceArgs {
     /// End after this time, such as 30s or 5m
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
     pub duration: Option<Duration>,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "clap would show it")]
+    pub record: RecordArgs,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "clap would show it")]
+    pub replay: ReplayArgs,
     #[command(flatten)]
     #[expect(missing_docs, reason = "clap would show it")]
     pub connect: ConnectArgs,
@@ -249,6 +307,7 @@ impl AgentArgs {
             telemetry_path: self.telemetry_path.clone(),
             log_level: self.log_level,
             log_format: self.log_format,
+            record: self.record.settings(),
             ..self.watch.overrides()
         }
     }

@@ -6,9 +6,11 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+mod keep;
 mod path_bandwidth;
 mod setting;
 
+pub use keep::{Age, ByteSize, History, HistorySettings, Record, RecordSettings};
 pub use path_bandwidth::{PathBandwidth, PathBandwidths};
 pub use setting::{
     Capacity, Invalid, ListenAddress, LogFormat, LogLevel, SourceChoice, TelemetryPath, Tick, duration,
@@ -29,6 +31,10 @@ pub struct Config {
     pub web: Web,
     /// The log.
     pub log: Log,
+    /// The recording.
+    pub record: Record,
+    /// The flight recorder.
+    pub history: History,
 }
 
 /// The HTTP side.
@@ -59,6 +65,8 @@ pub struct File {
     path_bandwidth: Option<PathBandwidths>,
     web: FileWeb,
     log: FileLog,
+    record: RecordSettings,
+    history: HistorySettings,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -87,6 +95,8 @@ pub struct Overrides {
     pub telemetry_path: Option<TelemetryPath>,
     pub log_level: Option<LogLevel>,
     pub log_format: Option<LogFormat>,
+    pub record: RecordSettings,
+    pub history: HistorySettings,
 }
 
 /// Why there is no configuration.
@@ -164,6 +174,8 @@ impl Config {
                 level: flags.log_level.or(file.log.level).unwrap_or_default(),
                 format: flags.log_format.or(file.log.format).unwrap_or_default(),
             },
+            record: flags.record.or(file.record),
+            history: flags.history.or(file.history),
         }
     }
 
@@ -183,6 +195,8 @@ impl Config {
                 self.web.telemetry_path != running.web.telemetry_path,
             ),
             ("log.format", self.log.format != running.log.format),
+            ("record", self.record != running.record),
+            ("history", self.history != running.history),
         ];
         differing
             .into_iter()

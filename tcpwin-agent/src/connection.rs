@@ -6,6 +6,7 @@ mod causes;
 mod delta;
 mod entry;
 pub mod interval;
+mod kept;
 pub mod owner;
 mod paths;
 mod prevailing;
@@ -15,5 +16,6 @@ mod row;
 mod table;
 
 pub use entry::{FindOwner, Ownership};
+pub use kept::Kept;
 pub use paths::Paths;
 pub use table::{Table, TableConfig};

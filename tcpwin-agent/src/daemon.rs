@@ -19,6 +19,7 @@ use crate::source::{Source, kernel_clock};
 mod notify;
 mod open;
 mod pipeline;
+mod record;
 #[cfg(test)]
 mod scripted;
 mod settings;
@@ -28,6 +29,7 @@ mod usage;
 
 pub use open::{OpenError, Opened, open_source};
 pub use pipeline::{Clock, Pipeline, Running};
+pub use record::copy_recording;
 pub use signals::{Hangup, interrupted};
 
 /// How long open HTTP requests may go on once the agent is told to end.
@@ -68,10 +70,12 @@ pub fn start_pipeline(opened: Opened, config: &Config) -> anyhow::Result<Running
         );
     }
     usage::give_back_memory();
-    Pipeline::new(opened.source, opened.reason, config, Box::new(kernel_clock))
-        .with_owners(Box::new(owners))
-        .spawn()
-        .context("cannot start the pipeline's thread")
+    let mut pipeline = Pipeline::new(opened.source, opened.reason, config, Box::new(kernel_clock))
+        .with_owners(Box::new(owners));
+    if let Some((file, mask)) = record::file(&config.record)? {
+        pipeline = pipeline.with_recording(file, mask);
+    }
+    pipeline.spawn().context("cannot start the pipeline's thread")
 }
 
 /// Serves until `shutdown` is ready or the pipeline has ended.

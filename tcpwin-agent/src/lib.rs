@@ -17,6 +17,8 @@ pub mod kernel;
 pub mod logging;
 pub mod observation;
 pub mod query;
+pub mod recording;
+pub mod replay;
 pub mod snapshot;
 pub mod source;
 pub mod top;

@@ -1,15 +1,21 @@
 //! The `tcpwin` binary: arguments in, exit code out.
 
 use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, anyhow};
 use clap::Parser as _;
 
 use tcpwin_agent::attach::{AttachError, Attached};
-use tcpwin_agent::cli::{AgentArgs, Cli, Command, ConnectArgs, Exit, TopArgs, TraceArgs, WatchArgs};
-use tcpwin_agent::config::{Config, Log, LogFormat, LogLevel};
+use tcpwin_agent::cli::{
+    AgentArgs, Cli, Command, ConnectArgs, Exit, RecordArgs, TopArgs, TraceArgs, WatchArgs,
+};
+use tcpwin_agent::config::{Config, History, HistorySettings, Log, LogFormat, LogLevel, Record};
 use tcpwin_agent::daemon::{self, Hangup, Opened, Reload, Resources, Running};
+use tcpwin_agent::replay::{Player, Replay};
+use tcpwin_agent::snapshot::playback::Playback;
+use tcpwin_agent::source::kernel_clock;
 use tcpwin_agent::{api, logging, top, trace};
 
 /// What went wrong and with which code the program ends.
@@ -96,17 +102,44 @@ fn agent(arguments: &AgentArgs) -> Outcome {
 
 fn top(arguments: &TopArgs) -> Outcome {
     let options = arguments.options();
+    if let Some(file) = &arguments.replay.replay {
+        return top_replay(file, options);
+    }
     if let Some(agent) = attach(&arguments.connect, &arguments.watch)? {
         agent.version_note().inspect(|note| eprintln!("tcpwin: {note}"));
+        let copy = daemon::copy_recording(&agent, &Record::of(arguments.record.settings()))?;
         top::run(Box::new(agent), options)?;
+        if let Some(copy) = copy {
+            copy.finish()?;
+        }
         return Ok(Exit::Done);
     }
     // Nothing is logged: lines would tear the screen. What matters is in its header.
-    let pipeline = own_pipeline(&arguments.watch)?;
+    let pipeline = own_pipeline(&arguments.watch, &arguments.record)?;
     let shown = top::run(Box::new(pipeline.handle()), options);
     pipeline.stop()?;
     shown?;
     Ok(Exit::Done)
+}
+
+/// The screen on a recording, with its time steered by keys.
+fn top_replay(file: &Path, options: top::Options) -> Outcome {
+    let replay = Replay::open(file)?;
+    let playback = Playback::default();
+    let player = Player::new(replay, playback.clone(), Box::new(kernel_clock));
+    let options = top::Options {
+        playback: Some(playback.clone()),
+        ..options
+    };
+    top::run(Box::new(player), options)?;
+    let (_, fault) = playback.text();
+    Ok(match fault {
+        Some(fault) => {
+            eprintln!("tcpwin: {fault}");
+            Exit::Partial
+        }
+        None => Exit::Done,
+    })
 }
 
 fn trace(arguments: &TraceArgs) -> Outcome {
@@ -119,10 +152,17 @@ fn trace(arguments: &TraceArgs) -> Outcome {
         count: arguments.count,
         duration: arguments.duration,
     };
+    if let Some(file) = &arguments.replay.replay {
+        return trace_replay(file, options);
+    }
     let attached = attach(&arguments.connect, &arguments.watch)?;
     let pipeline = match &attached {
         Some(_) => None,
-        None => Some(own_pipeline(&arguments.watch)?),
+        None => Some(own_pipeline(&arguments.watch, &arguments.record)?),
+    };
+    let copy = match &attached {
+        Some(agent) => daemon::copy_recording(agent, &Record::of(arguments.record.settings()))?,
+        None => None,
     };
     let outcome = runtime()?.block_on(async {
         let events = match (&attached, &pipeline) {
@@ -140,6 +180,9 @@ fn trace(arguments: &TraceArgs) -> Outcome {
     if let Some(pipeline) = pipeline {
         pipeline.stop()?;
     }
+    if let Some(copy) = copy {
+        copy.finish()?;
+    }
     if outcome.cut {
         let who = attached.map_or_else(
             || "the pipeline".to_owned(),
@@ -147,6 +190,25 @@ fn trace(arguments: &TraceArgs) -> Outcome {
         );
         return Err(anyhow!("{who} ended before the trace was over").into());
     }
+    Ok(if outcome.missed > 0 {
+        Exit::Partial
+    } else {
+        Exit::Done
+    })
+}
+
+/// The events of a recording, with the times of day where and when it was made.
+fn trace_replay(file: &Path, options: trace::Options) -> Outcome {
+    let replay = Replay::open(file)?;
+    let header = replay.header();
+    let zone = i128::from(header.zone_seconds) * 1_000_000_000;
+    let stamp = trace::Stamp::with_offset(i128::from(header.wall_offset_ns) + zone);
+    let events = replay.events()?;
+    let outcome = runtime()?.block_on(async {
+        let stop = daemon::interrupted().context("cannot listen for SIGINT")?;
+        let out = std::io::BufWriter::new(std::io::stdout().lock());
+        Ok::<_, anyhow::Error>(trace::run(events, stamp, options, out, stop).await?)
+    })?;
     Ok(if outcome.missed > 0 {
         Exit::Partial
     } else {
@@ -166,9 +228,15 @@ fn attach(connect: &ConnectArgs, watch: &WatchArgs) -> Result<Option<Attached>, 
     }
 }
 
-fn own_pipeline(watch: &WatchArgs) -> Result<Running, Failure> {
+fn own_pipeline(watch: &WatchArgs, record: &RecordArgs) -> Result<Running, Failure> {
     let config = Config::load(watch.config_file.as_deref(), &watch.overrides())
         .map_err(|error| failure(Exit::Usage, error))?;
+    // What the file says of the disk is meant for the agent: two would write to the same place.
+    let config = Config {
+        record: Record::of(record.settings()),
+        history: History::of(HistorySettings::default()),
+        ..config
+    };
     Ok(daemon::start_pipeline(open_source(&config)?, &config)?)
 }
 

@@ -16,6 +16,7 @@ pub mod feed;
 pub mod figures;
 mod finding;
 mod host;
+pub mod playback;
 mod sample;
 
 pub use cause::{Cause, cost};

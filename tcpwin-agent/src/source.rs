@@ -1,5 +1,7 @@
 //! Where observations come from. Every source gives the same [`Observation`]s, each with the signals it has.
 
+use serde::{Deserialize, Serialize};
+
 use crate::observation::{Key, Observation};
 use crate::units::Instant;
 
@@ -10,7 +12,7 @@ pub mod netns;
 pub mod sock_diag;
 
 /// What happened to sockets since the last poll.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Update {
     /// The socket as it is now. The first one of a key is its opening.
     Observed(Observation),
@@ -68,7 +70,7 @@ pub struct LossCount {
 }
 
 /// Counts of the host as a whole, since no connection stands for them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostCounts {
     /// SYNs and SYN-ACKs sent again.
     pub syn_retransmits: u64,
@@ -79,7 +81,7 @@ pub struct HostCounts {
 }
 
 /// Cost of the probes since the start, where the kernel keeps it (`bpf_stats`).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ProbeCost {
     /// Runs of all programs.
     pub runs: u64,

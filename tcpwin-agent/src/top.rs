@@ -33,6 +33,7 @@ pub use self::order::Sort;
 pub use self::theme::ColourMode;
 use crate::query::Filter;
 use crate::snapshot::Feed;
+use crate::snapshot::playback::Playback;
 
 use self::action::{Action, Effect};
 use self::events::{Event, Events};
@@ -59,6 +60,8 @@ pub struct Options {
     pub filter: Filter,
     /// Only connections held by a window, loss or this host.
     pub sick_only: bool,
+    /// Steers the recording that is played, if one is.
+    pub playback: Option<Playback>,
 }
 
 impl Default for Options {
@@ -70,6 +73,7 @@ impl Default for Options {
             sort: Sort::default(),
             filter: Filter::default(),
             sick_only: false,
+            playback: None,
         }
     }
 }
@@ -122,6 +126,7 @@ pub fn run(feed: Box<dyn Feed>, options: Options) -> Result<(), TopError> {
     state.sort = options.sort;
     state.filter = options.filter;
     state.sick_only = options.sick_only;
+    state.playback = options.playback;
     let events = Events::start(feed, interval).map_err(TopError::Threads)?;
     screen.draw(&state).map_err(TopError::terminal("drawing on"))?;
     while let Ok(first) = events.receiver.recv() {

@@ -8,7 +8,7 @@ use crate::snapshot::feed::{Events, Told};
 mod line;
 mod stamp;
 
-pub use stamp::Stamp;
+pub use stamp::{Stamp, zone_seconds};
 
 /// How events are told.
 #[derive(Clone, Copy, Debug, Default)]

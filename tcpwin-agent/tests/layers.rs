@@ -26,6 +26,15 @@ const ROOMS: &[(&str, &[&str])] = &[
     ),
     // The one language in which exits are told what to show.
     ("query", &["classify", "observation", "snapshot", "units"]),
+    // All that goes into a table, on disk and back.
+    (
+        "recording",
+        &["connection", "host", "observation", "snapshot", "source", "units"],
+    ),
+    (
+        "replay",
+        &["connection", "observation", "recording", "snapshot", "units"],
+    ),
     // The exits.
     ("exporter", EXIT),
     ("trace", EXIT),

@@ -131,6 +131,13 @@ impl Served {
                     Some(request) = self.inlet.requests.recv() => match request {
                         Request::Full(answer) => drop(answer.send(Arc::clone(full))),
                         Request::Subscribe(answer) => drop(answer.send(self.inlet.events.subscribe())),
+                        Request::Record(answer) => {
+                            let (tell, told) = tokio::sync::mpsc::channel(2);
+                            for part in ["what stood", ", what came"] {
+                                tell.send(part.as_bytes().into()).await.unwrap();
+                            }
+                            drop(answer.send(Some(told)));
+                        }
                         Request::Interval(_) => {}
                     }
                 }
@@ -381,6 +388,13 @@ fn trace_attaches_and_reads_events() {
         let told = served.runtime.block_on(events.next()).unwrap();
         assert_eq!(told, Told::Event(Arc::new(reset(ts_ns))));
     }
+}
+
+#[test]
+fn a_recording_is_served_as_it_comes() {
+    let mut served = served(snapshot(0));
+    let (status, body) = served.ask("/api/v1/recording", &Arc::new(snapshot(0)));
+    assert_eq!((status, body.as_str()), (200, "what stood, what came"));
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Deserializer, de};
 
+use super::keep::{Age, ByteSize};
 use super::path_bandwidth::PathBandwidth;
 
 /// A value that is not allowed, with what is.
@@ -59,7 +60,15 @@ macro_rules! deserialize_setting {
     )+};
 }
 
-deserialize_setting!(Tick, Capacity, PathBandwidth, ListenAddress, TelemetryPath);
+deserialize_setting!(
+    Tick,
+    Capacity,
+    PathBandwidth,
+    ListenAddress,
+    TelemetryPath,
+    ByteSize,
+    Age
+);
 
 /// Which source gives the observations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, clap::ValueEnum)]

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use crate::classify::advice::{Program, Surroundings};
 use crate::classify::{Context, Direction, Limit, Verdict};
 use crate::connection::causes::Causes;
@@ -14,7 +16,7 @@ use crate::snapshot::Process;
 use crate::units::{BytesPerSec, Instant, Nanos};
 
 /// Whose a socket is.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ownership {
     /// The process.
     pub process: Option<Process>,

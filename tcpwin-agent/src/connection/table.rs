@@ -22,6 +22,7 @@ use crate::snapshot::{Summary, TraceEvent};
 use crate::source::Update;
 use crate::units::Instant;
 
+mod keep;
 mod show;
 mod tick;
 
@@ -55,6 +56,8 @@ pub struct Table {
     new: Arc<Verdict>,
     /// Somebody reads events.
     telling: bool,
+    /// What the finder of owners answered, where somebody writes it down.
+    answers: Option<Vec<(Key, Arc<Ownership>)>>,
 }
 
 impl Table {
@@ -80,6 +83,7 @@ impl Table {
                 "seen once, no interval yet".to_owned(),
             )),
             telling: true,
+            answers: None,
         }
     }
 
@@ -227,7 +231,9 @@ impl Table {
 
     fn find_owner(&mut self, observation: &Observation) -> Option<Arc<Ownership>> {
         let owners = self.owners.as_mut()?;
-        owners.find(observation.key, &observation.owner)
+        let owner = owners.find(observation.key, &observation.owner);
+        self.note_answer(observation.key, owner.as_ref());
+        owner
     }
 
     fn closed(&mut self, observation: Observation, events: &mut Vec<TraceEvent>) {
@@ -255,6 +261,7 @@ impl Table {
         let mut found = Vec::new();
         owners.refresh(now, &mut found);
         for (key, owner) in found {
+            self.note_answer(key, Some(&owner));
             if let Some(entry) = self.active.get_mut(&key) {
                 entry.owner = Some(owner);
             } else if let Some(quiet) = self.quiet.get_mut(&key) {

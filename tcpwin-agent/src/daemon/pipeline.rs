@@ -11,11 +11,13 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use crate::config::Config;
 use crate::connection::{FindOwner, Paths, Table, TableConfig};
 use crate::host::{Host, Nic};
+use crate::recording::{Mask, Recorder, Segments};
 use crate::snapshot::feed::{self, Handle, Inlet, Request};
 use crate::snapshot::{Health, Snapshot, Summary, TraceEvent};
 use crate::source::{Source, SourceError, netns};
 use crate::units::{Instant, Nanos};
 
+use super::record;
 use super::settings::Settings;
 use super::survey::Survey;
 use super::usage;
@@ -51,6 +53,7 @@ pub struct Pipeline {
     drains: Complaints,
     events: Vec<TraceEvent>,
     events_wanted: bool,
+    recorder: Recorder,
     /// The snapshot with connections, kept until something changes, so that many readers cost as much as one.
     full: Option<Arc<Snapshot>>,
 }
@@ -76,6 +79,7 @@ impl Pipeline {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             ..Health::default()
         };
+        let recorder = record::recorder(&about, config);
         let configured = config.path_bandwidth.iter();
         let table = Table::new(TableConfig {
             capacity: config.max_connections.count(),
@@ -104,8 +108,16 @@ impl Pipeline {
             drains: Complaints::default(),
             events: Vec::new(),
             events_wanted: false,
+            recorder,
             full: None,
         }
+    }
+
+    /// Writing down all that goes into the table.
+    #[must_use]
+    pub fn with_recording(mut self, file: Segments, mask: Option<Mask>) -> Self {
+        self.recorder = self.recorder.with_file(file, mask);
+        self
     }
 
     /// With a finder of owners.
@@ -153,6 +165,7 @@ impl Pipeline {
         let mut ticks = ticking(self.interval);
         let mut drains = ticking(DRAIN_EVERY);
         tokio::pin!(stop);
+        self.recorder.begin((self.clock)(), &mut self.table);
         loop {
             tokio::select! {
                 biased;
@@ -172,14 +185,19 @@ impl Pipeline {
     fn end_interval(&mut self) {
         let cpu_before = usage::thread_cpu_us();
         let now = (self.clock)();
-        let polled = self
-            .source
-            .poll(now, &mut |update| self.table.apply(update, &mut self.events));
+        let polled = self.source.poll(now, &mut |update| {
+            self.recorder.update(&update);
+            self.table.apply(update, &mut self.events);
+            self.recorder.answers(&mut self.table);
+        });
         self.polls.note(polled);
         self.read_links(now);
-        self.table.set_missed(self.source.missed_events());
+        let missed = self.source.missed_events();
+        self.recorder.tick(now, missed);
+        self.table.set_missed(missed);
         self.table.tick(now, &mut self.events);
-        self.settings.follow(now, &mut self.table);
+        self.recorder.answers(&mut self.table);
+        self.settings.follow(now, &mut self.table, &mut self.recorder);
         self.survey.tick(now);
         self.tell_events();
 
@@ -190,6 +208,11 @@ impl Pipeline {
         self.full = None;
         self.tick_cpu_us = usage::thread_cpu_us() - cpu_before;
         let snapshot = Arc::new(self.snapshot(now, since / 1_000));
+        let beside = (self.source.host_counts(), self.source.probe_cost());
+        self.recorder.laid(&snapshot, beside, &mut self.table);
+        if let Some(failure) = self.recorder.take_failure() {
+            tracing::error!("{failure}");
+        }
         self.inlet.latest.send_replace(snapshot);
     }
 
@@ -200,6 +223,7 @@ impl Pipeline {
             self.links_read = Some(now);
             let nics = Nic::read();
             if let Ok(own) = netns::own() {
+                self.recorder.links(own, &nics);
                 self.table.set_links(own, &nics);
             }
             self.survey.set_links(nics);
@@ -212,12 +236,15 @@ impl Pipeline {
         let mut changed = false;
         let drained = self.source.drain(now, &mut |update| {
             changed = true;
+            self.recorder.update(&update);
             self.table.apply(update, &mut self.events);
+            self.recorder.answers(&mut self.table);
         });
         self.drains.note(drained);
         if changed {
             self.full = None;
         }
+        self.recorder.keep_up(now);
         self.tell_events();
     }
 
@@ -229,6 +256,11 @@ impl Pipeline {
             }
             Request::Subscribe(answer) => {
                 let _ = answer.send(self.inlet.events.subscribe());
+                self.follow_readers();
+            }
+            Request::Record(answer) => {
+                let now = (self.clock)();
+                let _ = answer.send(self.recorder.subscribe(now, &mut self.table));
                 self.follow_readers();
             }
             Request::Interval(interval) => {
@@ -275,15 +307,7 @@ impl Pipeline {
 
     /// The table's counts with those of the host that no connection stands for.
     fn summary(&self) -> Summary {
-        let of_connections = self.table.summary();
-        let of_host = self.source.host_counts();
-        Summary {
-            // SYNs are those of connections, SYN-ACKs those of the host.
-            retransmits_syn: of_connections.retransmits_syn + of_host.syn_retransmits,
-            resets_sent: of_host.resets_sent,
-            resets_received: of_host.resets_received,
-            ..of_connections.clone()
-        }
+        self.table.summary_with(self.source.host_counts())
     }
 
     fn health(&self) -> Health {
@@ -298,6 +322,7 @@ impl Pipeline {
             ("tick_overrun", self.overruns),
             ("trace_reader_behind", self.inlet.counters.missed()),
         ];
+        let ours = ours.into_iter().chain(self.recorder.losses());
         Health {
             hooks: self.source.hooks(),
             losses: of_source
@@ -326,13 +351,14 @@ impl Pipeline {
         }
     }
 
-    /// Single events cost the kernel programs time: they are told only while somebody reads.
+    /// Single events cost the kernel programs time: they are told only while somebody reads or records them.
     fn follow_readers(&mut self) {
-        let wanted = self.inlet.events.receiver_count() > 0;
+        let read = self.inlet.events.receiver_count() > 0;
+        self.table.tell(read);
+        let wanted = read || self.recorder.is_wanted();
         if wanted != self.events_wanted {
             self.events_wanted = wanted;
             self.source.want_events(wanted);
-            self.table.tell(wanted);
         }
     }
 }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use crate::connection::Table;
 use crate::host::Sysctl;
+use crate::recording::Recorder;
 use crate::source::netns::{self, Discovery};
 use crate::units::{Instant, Nanos};
 
@@ -21,8 +22,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Reads what is due and tells the table. A namespace that cannot be entered has no settings, and is tried again later.
-    pub fn follow(&mut self, now: Instant, table: &mut Table) {
+    /// Reads what is due and tells the table, and who writes it down. A namespace that cannot be entered has no settings, and is tried again later.
+    pub fn follow(&mut self, now: Instant, table: &mut Table, recorder: &mut Recorder) {
         let is_due = |inum: &u32| self.read.get(inum).is_none_or(|read| now.since(*read) >= EVERY);
         let due: Vec<u32> = table.busy_namespaces().filter(is_due).take(MOST).collect();
         if due.is_empty() {
@@ -31,7 +32,9 @@ impl Settings {
         let own = netns::own().unwrap_or(0);
         if due.contains(&own) {
             self.read.insert(own, now);
-            table.set_settings(own, Some(&read_here()));
+            let read = read_here();
+            recorder.settings(own, Some(&read));
+            table.set_settings(own, Some(&read));
         }
         if due == [own] {
             return;
@@ -43,6 +46,7 @@ impl Settings {
             let door = doors.get(&inum);
             let read = door.and_then(|door| netns::inside(inum, door, read_here).ok());
             self.read.insert(inum, now);
+            recorder.settings(inum, read.as_ref());
             table.set_settings(inum, read.as_ref());
         }
         self.read.retain(|_, read| now.since(*read).0 < 10 * EVERY.0);

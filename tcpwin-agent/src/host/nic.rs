@@ -4,10 +4,12 @@ use std::fs;
 use std::net::IpAddr;
 use std::path::Path;
 
+use serde::{Deserialize, Serialize};
+
 use super::interface::Interface;
 
 /// A piece of hardware with a speed.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Nic {
     /// Its name.
     pub name: String,

@@ -4,8 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 /// Lowest, first and largest size of a buffer, bytes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sizes {
     /// Kept even under memory pressure.
     pub min: u64,
@@ -16,7 +18,7 @@ pub struct Sizes {
 }
 
 /// The settings that bound a connection's windows.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sysctl {
     /// `net.ipv4.tcp_wmem`: the send buffer, where SO_SNDBUF was not set.
     pub tcp_wmem: Option<Sizes>,

@@ -49,6 +49,12 @@ impl Prefix {
         Self::new(address, 128)
     }
 
+    /// The address, its other bits zero.
+    #[must_use]
+    pub const fn address(self) -> IpAddr {
+        self.address
+    }
+
     /// How many bits count.
     #[must_use]
     pub const fn bits(self) -> u8 {

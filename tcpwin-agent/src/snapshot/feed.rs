@@ -24,6 +24,8 @@ pub enum Request {
     Full(oneshot::Sender<Arc<Snapshot>>),
     /// The events from now on.
     Subscribe(oneshot::Sender<broadcast::Receiver<Arc<TraceEvent>>>),
+    /// The bytes of a recording from now on; none where too many read them already.
+    Record(oneshot::Sender<Option<mpsc::Receiver<Arc<[u8]>>>>),
     /// Tick at this interval from now on.
     Interval(Duration),
 }
@@ -139,6 +141,19 @@ impl Handle {
             .map_err(|_| ended())?;
         let reader = answered.await.map_err(|_| ended())?;
         Ok(Events(Inner::Local(reader, Arc::clone(&self.counters))))
+    }
+
+    /// The bytes of a recording from now on, whole frames; `None` where too many read them already.
+    ///
+    /// # Errors
+    /// When the loop has ended.
+    pub async fn record(&self) -> Result<Option<mpsc::Receiver<Arc<[u8]>>>, FeedError> {
+        let (answer, answered) = oneshot::channel();
+        self.requests
+            .send(Request::Record(answer))
+            .await
+            .map_err(|_| ended())?;
+        answered.await.map_err(|_| ended())
     }
 
     /// Changes the tick's interval.

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::prompt::Edit;
 use crate::snapshot::Snapshot;
+use crate::snapshot::playback::Jump;
 
 /// Something happened, or the reader wants something.
 #[derive(Clone, Debug)]
@@ -39,6 +40,8 @@ pub(crate) enum Action {
     Freeze,
     Slower,
     Faster,
+    /// Steers the recording that is played.
+    Play(Play),
     /// Puts the first remedy on the terminal's clipboard.
     Copy,
     Mouse,
@@ -49,6 +52,15 @@ pub(crate) enum Action {
     Prefix(String),
     /// A key that means nothing here.
     Nothing,
+}
+
+/// What can be done with a recording's time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Play {
+    Pause,
+    Faster,
+    Slower,
+    Jump(Jump),
 }
 
 /// Movement in rows or lines.

@@ -2,8 +2,9 @@
 
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use super::action::{Action, Motion};
+use super::action::{Action, Motion, Play};
 use super::prompt::Edit;
+use crate::snapshot::playback::Jump;
 
 /// Where a key is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,6 +134,51 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(VIEWS, &["Space"], Action::Freeze, "freeze, go on"),
     bind(VIEWS, &["+", "="], Action::Slower, "longer interval"),
     bind(VIEWS, &["-"], Action::Faster, "shorter interval"),
+    bind(VIEWS, &["p"], Action::Play(Play::Pause), "replay: pause, go on"),
+    bind(
+        VIEWS,
+        &["n"],
+        Action::Play(Play::Jump(Jump::Step)),
+        "replay: one interval on, and pause",
+    ),
+    bind(
+        VIEWS,
+        &["["],
+        Action::Play(Play::Jump(Jump::By(-10))),
+        "replay: 10 s back",
+    ),
+    bind(
+        VIEWS,
+        &["]"],
+        Action::Play(Play::Jump(Jump::By(10))),
+        "replay: 10 s on",
+    ),
+    bind(
+        VIEWS,
+        &["{"],
+        Action::Play(Play::Jump(Jump::By(-60))),
+        "replay: a minute back",
+    ),
+    bind(
+        VIEWS,
+        &["}"],
+        Action::Play(Play::Jump(Jump::By(60))),
+        "replay: a minute on",
+    ),
+    bind(
+        VIEWS,
+        &["("],
+        Action::Play(Play::Jump(Jump::Start)),
+        "replay: to the start",
+    ),
+    bind(
+        VIEWS,
+        &[")"],
+        Action::Play(Play::Jump(Jump::End)),
+        "replay: to the end",
+    ),
+    bind(VIEWS, &["*"], Action::Play(Play::Faster), "replay: twice as fast"),
+    bind(VIEWS, &["\\"], Action::Play(Play::Slower), "replay: half as fast"),
     bind(
         VIEWS,
         &["m"],

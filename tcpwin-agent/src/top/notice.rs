@@ -15,6 +15,11 @@ pub(crate) enum Weight {
 /// The loudest first. One line each.
 pub(crate) fn notices(state: &State) -> Vec<(Weight, String)> {
     let mut notices = Vec::new();
+    if let Some(playback) = &state.playback {
+        let (place, fault) = playback.text();
+        notices.push((Weight::Note, place));
+        notices.extend(fault.map(|fault| (Weight::Alarm, fault)));
+    }
     if let FeedState::Lost { cause, tries } = &state.feed {
         let since = if *tries > 1 {
             format!(" ({tries} tries)")

@@ -12,6 +12,7 @@ use super::order::{self, Sort};
 use super::prompt::Prompt;
 use super::theme::Theme;
 use crate::query::Filter;
+use crate::snapshot::playback::Playback;
 use crate::snapshot::{Connection, Snapshot};
 
 /// Which connection, whatever row it is in.
@@ -106,6 +107,8 @@ pub(crate) struct State {
     pub(crate) prefix: Option<String>,
     /// Said once in the footer, until the next key.
     pub(crate) message: Option<String>,
+    /// The recording that is played, if one is.
+    pub(crate) playback: Option<Playback>,
     /// If the mouse is ours; without it the terminal's own selection works.
     pub(crate) mouse: bool,
 }
@@ -137,6 +140,7 @@ impl State {
             pulse: Pulse::default(),
             prefix: None,
             message: None,
+            playback: None,
             mouse: true,
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
-use super::action::{Action, Effect, Motion};
+use super::action::{Action, Effect, Motion, Play};
 use super::column::Column;
 use super::keys::{self, Mode};
 use super::order::{self, Sort};
@@ -122,6 +122,7 @@ pub(crate) fn update(state: &mut State, action: Action) -> Effect {
         }
         Action::FilterClear if state.filter.is_empty() => state.unselect(),
         Action::FilterClear => filter(state, Filter::default()),
+        Action::Play(play) => effect = steer(state, play),
         Action::SickOnly => {
             state.sick_only = !state.sick_only;
             state.rearrange();
@@ -311,6 +312,21 @@ fn help(state: &mut State) {
         View::Detail => View::Help(Behind::Detail),
     };
     state.scroll = 0;
+}
+
+/// The feed is asked at once, so that the reader sees where he is.
+fn steer(state: &mut State, play: Play) -> Effect {
+    let Some(playback) = &state.playback else {
+        state.message = Some("this is live: time is steered in a recording, see --replay".to_owned());
+        return Effect::Draw;
+    };
+    match play {
+        Play::Pause => playback.pause(),
+        Play::Faster => playback.faster(),
+        Play::Slower => playback.slower(),
+        Play::Jump(jump) => playback.jump(jump),
+    }
+    Effect::Interval
 }
 
 fn sort(state: &mut State, sort: Sort) {

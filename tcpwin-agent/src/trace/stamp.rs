@@ -46,7 +46,7 @@ fn nanos(time: Timespec) -> i128 {
 }
 
 /// Seconds east of Greenwich at that time; 0 where the time zone is not known.
-fn zone_seconds(at: i64) -> i64 {
+pub fn zone_seconds(at: i64) -> i64 {
     // SAFETY: `tm` is a C struct of integers and a pointer that is only written to; all zeros is a valid value.
     let mut local: libc::tm = unsafe { std::mem::zeroed() };
     // SAFETY: both pointers are to live values of the right types; the program sets no environment variable
