@@ -5,6 +5,7 @@
 //! snapshots and nothing of sources; ratatui and crossterm appear in this room only.
 
 mod action;
+mod charts;
 mod column;
 mod events;
 mod history;
@@ -129,6 +130,7 @@ pub fn run(feed: Box<dyn Feed>, options: Options) -> Result<(), TopError> {
     state.playback = options.playback;
     let events = Events::start(feed, interval).map_err(TopError::Threads)?;
     screen.draw(&state).map_err(TopError::terminal("drawing on"))?;
+    let mut watched = None;
     while let Ok(first) = events.receiver.recv() {
         let mut draw = false;
         // All that has come: a burst of keys is drawn once.
@@ -171,6 +173,12 @@ pub fn run(feed: Box<dyn Feed>, options: Options) -> Result<(), TopError> {
                 draw = true;
             }
         }
+        // However a detail was opened or left.
+        let wanted = state.wants_watched();
+        if wanted != watched {
+            events.watch(wanted.clone());
+            watched = wanted;
+        }
         if draw {
             screen.draw(&state).map_err(TopError::terminal("drawing on"))?;
         }
@@ -182,6 +190,7 @@ pub fn run(feed: Box<dyn Feed>, options: Options) -> Result<(), TopError> {
 fn actions(state: &State, event: Event) -> Vec<Action> {
     match event {
         Event::Feed(Ok(snapshot)) => vec![Action::Snapshot(snapshot)],
+        Event::Watching(connection) => vec![Action::Watching(connection)],
         Event::Feed(Err(error)) => vec![Action::FeedLost(error.to_string())],
         Event::Terminal(TerminalEvent::Key(key)) => vec![key_action(state, key)],
         Event::Terminal(TerminalEvent::Mouse(mouse)) => vec![mouse_action(mouse)],

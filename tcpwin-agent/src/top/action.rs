@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use super::prompt::Edit;
-use crate::snapshot::Snapshot;
 use crate::snapshot::playback::Jump;
+use crate::snapshot::{Snapshot, Watch};
 
 /// Something happened, or the reader wants something.
 #[derive(Clone, Debug)]
@@ -13,6 +13,8 @@ pub(crate) enum Action {
     Snapshot(Arc<Snapshot>),
     /// A snapshot could not be had, and why.
     FeedLost(String),
+    /// Whose samples the snapshots from now on bring.
+    Watching(Option<Watch>),
     /// Columns and lines of the terminal.
     Resize(u16, u16),
     Move(Motion),
@@ -44,6 +46,16 @@ pub(crate) enum Action {
     Play(Play),
     /// Puts the first remedy on the terminal's clipboard.
     Copy,
+    /// Puts the remedy of this number there.
+    CopyNumber(u8),
+    /// The charts show less time, more closely.
+    ZoomIn,
+    /// The charts show more time.
+    ZoomOut,
+    /// The next chart alone, in the end all again.
+    ChartNext,
+    /// The other page of the detail.
+    DetailPage,
     Mouse,
     Redraw,
     Suspend,

@@ -11,7 +11,7 @@ use crossterm::event;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::oneshot;
 
-use crate::snapshot::{Feed, FeedError, Snapshot};
+use crate::snapshot::{Feed, FeedError, Snapshot, Watch};
 
 /// How long the terminal is waited for before it is looked whether the screen is still wanted.
 const PATIENCE: Duration = Duration::from_millis(200);
@@ -21,6 +21,8 @@ const GRACE: Duration = Duration::from_millis(500);
 /// What a thread tells the loop.
 pub(super) enum Event {
     Feed(Result<Arc<Snapshot>, FeedError>),
+    /// The feed watches this connection from the next snapshot on.
+    Watching(Option<Watch>),
     Terminal(event::Event),
     /// The terminal cannot be read any more.
     TerminalLost(io::Error),
@@ -32,10 +34,16 @@ pub(super) enum Event {
     Died,
 }
 
+/// What the loop asks of the feed's thread.
+enum Wish {
+    Interval(Duration),
+    Watch(Option<Watch>),
+}
+
 /// The threads. Dropping it ends them.
 pub(super) struct Events {
     pub(super) receiver: Receiver<Event>,
-    interval: Option<Sender<Duration>>,
+    wishes: Option<Sender<Wish>>,
     feed_done: Receiver<()>,
     over: Arc<AtomicBool>,
     signals_over: Option<oneshot::Sender<()>>,
@@ -45,20 +53,20 @@ impl Events {
     /// Starts them.
     pub(super) fn start(feed: Box<dyn Feed>, interval: Duration) -> io::Result<Self> {
         let (sender, receiver) = mpsc::channel();
-        let (interval_sender, interval_receiver) = mpsc::channel();
+        let (wish_sender, wish_receiver) = mpsc::channel();
         let (done_sender, feed_done) = mpsc::channel();
         let (over_sender, over_receiver) = oneshot::channel();
         let over = Arc::new(AtomicBool::new(false));
         let events = Self {
             receiver,
-            interval: Some(interval_sender),
+            wishes: Some(wish_sender),
             feed_done,
             over: Arc::clone(&over),
             signals_over: Some(over_sender),
         };
         let tell = Tell(sender.clone());
         spawn("top-feed", move || {
-            fetch(feed, interval, &interval_receiver, &tell);
+            fetch(feed, interval, &wish_receiver, &tell);
             let _ = done_sender.send(());
         })?;
         let tell = Tell(sender.clone());
@@ -70,8 +78,17 @@ impl Events {
 
     /// Asks the feed at another pace, at once.
     pub(super) fn pace(&self, interval: Duration) {
-        if let Some(sender) = &self.interval {
-            let _ = sender.send(interval);
+        self.wish(Wish::Interval(interval));
+    }
+
+    /// Has the feed bring samples of this connection from the next snapshot on, or of none.
+    pub(super) fn watch(&self, connection: Option<Watch>) {
+        self.wish(Wish::Watch(connection));
+    }
+
+    fn wish(&self, wish: Wish) {
+        if let Some(sender) = &self.wishes {
+            let _ = sender.send(wish);
         }
     }
 }
@@ -79,7 +96,7 @@ impl Events {
 impl Drop for Events {
     fn drop(&mut self) {
         self.over.store(true, Ordering::Relaxed);
-        drop(self.interval.take());
+        drop(self.wishes.take());
         drop(self.signals_over.take());
         // The feed may hold the pipeline: it ends before the caller goes on. The others hold nothing; a lost terminal may
         // keep the reader for ever.
@@ -113,13 +130,20 @@ impl Drop for Tell {
 }
 
 /// Asks the feed each interval until the loop is gone.
-fn fetch(mut feed: Box<dyn Feed>, mut interval: Duration, changes: &Receiver<Duration>, loop_: &Tell) {
+fn fetch(mut feed: Box<dyn Feed>, mut interval: Duration, wishes: &Receiver<Wish>, loop_: &Tell) {
     loop {
         if !loop_.tell(Event::Feed(feed.latest())) {
             return;
         }
-        match changes.recv_timeout(interval) {
-            Ok(changed) => interval = changed,
+        match wishes.recv_timeout(interval) {
+            Ok(Wish::Interval(changed)) => interval = changed,
+            Ok(Wish::Watch(connection)) => {
+                feed.watch(connection.clone());
+                // In the order of the snapshots: the loop knows whose samples each one brings.
+                if !loop_.tell(Event::Watching(connection)) {
+                    return;
+                }
+            }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => return,
         }

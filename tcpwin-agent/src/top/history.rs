@@ -1,40 +1,29 @@
 //! What the screen remembers of the last ticks, within a fixed bound.
+//!
+//! Rows that are on the screen and those nearest to them, [`CONNECTIONS`] at most however many there are: less than 4 MB.
+//! The one connection whose detail is open is remembered for longer, see [`Closeup`].
+
+mod closeup;
+mod point;
 
 use std::collections::{HashMap, VecDeque};
 
+pub(crate) use self::closeup::Closeup;
+pub(crate) use self::point::Point;
 use crate::snapshot::{Connection, Snapshot};
 
 /// Ticks kept.
 pub(crate) const TICKS: usize = 120;
-/// Connections with a history of their own; each takes [`TICKS`] × 16 bytes at most.
-const CONNECTIONS: usize = 2_048;
-
-/// Figures of one connection at one tick; NaN where not known.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Sample {
-    pub(crate) rate_bps: f32,
-    pub(crate) srtt_us: f32,
-    pub(crate) cwnd: f32,
-    pub(crate) in_flight: f32,
-}
-
-impl Sample {
-    fn of(connection: &Connection) -> Self {
-        let tcp = &connection.tcp;
-        let known = |value: Option<u32>| value.map_or(f32::NAN, |value| value as f32);
-        Self {
-            rate_bps: connection.rate_bps as f32,
-            srtt_us: known(tcp.srtt_us),
-            cwnd: known(tcp.cwnd),
-            in_flight: known(tcp.in_flight_bytes),
-        }
-    }
-}
+/// Connections with a history of their own, beside rows on the screen; each takes [`TICKS`] points at most.
+pub(crate) const CONNECTIONS: usize = 512;
 
 #[derive(Clone, Debug, Default)]
 struct Ring {
-    samples: VecDeque<Sample>,
+    points: VecDeque<Point>,
+    /// Of the newest point.
     tick: u64,
+    /// When it was last on the screen.
+    seen: u64,
 }
 
 /// The last ticks of the connections on the screen and those near it.
@@ -46,47 +35,72 @@ pub(crate) struct History {
 }
 
 impl History {
-    /// Takes in a tick: connections that are followed already, then those of `first`, in that order, while there is room.
-    /// What is gone is forgotten, unless it is `opened`.
+    /// Takes in a tick: of connections that are followed already, of those that are `seen` on the screen, and of those
+    /// `near` it while there is room. What is gone is forgotten.
     pub(crate) fn push<'a>(
         &mut self,
         snapshot: &'a Snapshot,
-        opened: Option<&Connection>,
-        first: impl Iterator<Item = &'a Connection>,
+        seen: impl Iterator<Item = &'a Connection>,
+        near: impl Iterator<Item = &'a Connection>,
     ) {
         for connection in snapshot.connections.iter() {
             if let Some(ring) = self.ring(connection) {
-                ring.push(connection, snapshot.tick);
+                ring.push(connection, snapshot);
             }
         }
-        for (netns, rings) in &mut self.rings {
-            let opened = opened
-                .filter(|opened| opened.netns == *netns)
-                .map(|opened| opened.id.as_str());
-            rings.retain(|id, ring| ring.tick == snapshot.tick || opened == Some(id));
+        self.retain(|ring| ring.tick == snapshot.tick);
+        for connection in seen {
+            self.follow(connection, snapshot).seen = snapshot.tick;
         }
-        self.rings.retain(|_, rings| !rings.is_empty());
-        self.len = self.rings.values().map(HashMap::len).sum();
-        for connection in first {
+        if self.len > CONNECTIONS {
+            // Those that were on the screen longest ago make room; those on it now never do.
+            let mut excess = self.len - CONNECTIONS;
+            let mut ticks: Vec<u64> = self.all().map(|ring| ring.seen).collect();
+            ticks.sort_unstable();
+            let last = ticks[excess - 1].min(snapshot.tick.saturating_sub(1));
+            self.retain(|ring| {
+                let goes = excess > 0 && ring.seen <= last;
+                excess -= usize::from(goes);
+                !goes
+            });
+        }
+        for connection in near {
             if self.len >= CONNECTIONS {
                 break;
             }
-            self.follow(connection, snapshot.tick);
+            if self.ring(connection).is_none() {
+                self.follow(connection, snapshot);
+            }
         }
     }
 
-    /// Follows `connection` from now on, also when there is no room: somebody looks at it.
-    pub(crate) fn follow(&mut self, connection: &Connection, tick: u64) {
-        if self.ring(connection).is_some() {
-            return;
+    /// Connections that have a history.
+    #[cfg(test)]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    fn all(&self) -> impl Iterator<Item = &Ring> {
+        self.rings.values().flat_map(HashMap::values)
+    }
+
+    fn retain(&mut self, mut wanted: impl FnMut(&Ring) -> bool) {
+        for rings in self.rings.values_mut() {
+            rings.retain(|_, ring| wanted(ring));
         }
-        let mut ring = Ring::default();
-        ring.push(connection, tick);
-        self.rings
-            .entry(connection.netns)
-            .or_default()
-            .insert(connection.id.as_str().into(), ring);
-        self.len += 1;
+        self.rings.retain(|_, rings| !rings.is_empty());
+        self.len = self.rings.values().map(HashMap::len).sum();
+    }
+
+    /// The ring of `connection`, a new one if it has none.
+    fn follow(&mut self, connection: &Connection, snapshot: &Snapshot) -> &mut Ring {
+        let rings = self.rings.entry(connection.netns).or_default();
+        rings.entry(connection.id.as_str().into()).or_insert_with(|| {
+            self.len += 1;
+            let mut ring = Ring::default();
+            ring.push(connection, snapshot);
+            ring
+        })
     }
 
     fn ring(&mut self, connection: &Connection) -> Option<&mut Ring> {
@@ -95,27 +109,27 @@ impl History {
             .get_mut(connection.id.as_str())
     }
 
-    /// Samples of `connection`, oldest first.
+    /// Points of `connection`, oldest first.
     pub(crate) fn of(
         &self,
         connection: &Connection,
-    ) -> impl DoubleEndedIterator<Item = &Sample> + ExactSizeIterator {
-        const NONE: &VecDeque<Sample> = &VecDeque::new();
+    ) -> impl DoubleEndedIterator<Item = &Point> + ExactSizeIterator {
+        const NONE: &VecDeque<Point> = &VecDeque::new();
         let ring = self
             .rings
             .get(&connection.netns)
             .and_then(|rings| rings.get(connection.id.as_str()));
-        ring.map_or(NONE, |ring| &ring.samples).iter()
+        ring.map_or(NONE, |ring| &ring.points).iter()
     }
 }
 
 impl Ring {
-    fn push(&mut self, connection: &Connection, tick: u64) {
-        self.tick = tick;
-        if self.samples.len() == TICKS {
-            self.samples.pop_front();
+    fn push(&mut self, connection: &Connection, snapshot: &Snapshot) {
+        self.tick = snapshot.tick;
+        if self.points.len() == TICKS {
+            self.points.pop_front();
         }
-        self.samples.push_back(Sample::of(connection));
+        self.points.push_back(Point::of(connection, snapshot));
     }
 }
 

@@ -131,6 +131,31 @@ pub(crate) const BINDINGS: &[Binding] = &[
         Action::Copy,
         "copy the first remedy (terminals with OSC 52)",
     ),
+    bind(
+        DETAIL,
+        &["1", "2", "3", "4", "5", "6", "7", "8", "9"],
+        Action::CopyNumber(1),
+        "copy the remedy of this number",
+    ),
+    bind(
+        DETAIL,
+        &["Tab"],
+        Action::DetailPage,
+        "the charts on a page of their own, and back",
+    ),
+    bind(
+        DETAIL,
+        &["<", ","],
+        Action::ZoomIn,
+        "charts: less time, more closely",
+    ),
+    bind(DETAIL, &[">", "."], Action::ZoomOut, "charts: more time"),
+    bind(
+        DETAIL,
+        &["c"],
+        Action::ChartNext,
+        "charts: one alone, the next, all again",
+    ),
     bind(VIEWS, &["Space"], Action::Freeze, "freeze, go on"),
     bind(VIEWS, &["+", "="], Action::Slower, "longer interval"),
     bind(VIEWS, &["-"], Action::Faster, "shorter interval"),
@@ -265,7 +290,11 @@ pub(crate) fn action(mode: Mode, prefix: Option<&str>, key: KeyEvent) -> Action 
     let find = |keys: &str| {
         here()
             .find(|binding| binding.keys.contains(&keys))
-            .map(|binding| binding.action.clone())
+            .map(|binding| match (&binding.action, keys.parse()) {
+                // Nine keys, one meaning.
+                (Action::CopyNumber(_), Ok(number)) => Action::CopyNumber(number),
+                (action, _) => action.clone(),
+            })
     };
     if let Some(action) = prefix.and_then(|prefix| find(&format!("{prefix} {name}"))) {
         return action;
@@ -298,8 +327,8 @@ fn name(key: KeyEvent) -> Option<String> {
         KeyCode::Char(c) => c.to_string(),
         KeyCode::F(number) => format!("F{number}"),
         KeyCode::Enter => "Enter".to_owned(),
-        KeyCode::Esc => "Esc".to_owned(),
         KeyCode::Tab => "Tab".to_owned(),
+        KeyCode::Esc => "Esc".to_owned(),
         KeyCode::Backspace => "Backspace".to_owned(),
         KeyCode::Delete => "Delete".to_owned(),
         KeyCode::Up => "Up".to_owned(),

@@ -5,15 +5,16 @@ use std::time::Duration;
 
 use ratatui::layout::Size;
 
+use super::charts::Charts;
 use super::column::{Placed, Widest, plan};
-use super::history::{History, Pulse};
+use super::history::{Closeup, History, Pulse};
 use super::layout::{self, Overview, Page};
 use super::order::{self, Sort};
 use super::prompt::Prompt;
 use super::theme::Theme;
 use crate::query::Filter;
 use crate::snapshot::playback::Playback;
-use crate::snapshot::{Connection, Snapshot};
+use crate::snapshot::{Connection, Snapshot, Watch};
 
 /// Which connection, whatever row it is in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,6 +33,10 @@ impl Identity {
 
     pub(crate) fn is(&self, connection: &Connection) -> bool {
         self.netns == connection.netns && *self.id == *connection.id
+    }
+
+    pub(crate) fn is_watched(&self, watch: &Watch) -> bool {
+        self.netns == watch.netns && *self.id == *watch.id
     }
 }
 
@@ -70,6 +75,8 @@ pub(crate) struct Opened {
     pub(crate) connection: Arc<Connection>,
     /// It is in the snapshot no more.
     pub(crate) closed: bool,
+    /// Its last minutes, for the charts.
+    pub(crate) closeup: Closeup,
 }
 
 /// All that the screens show.
@@ -99,6 +106,10 @@ pub(crate) struct State {
     /// First row on the screen.
     pub(crate) offset: usize,
     pub(crate) opened: Option<Opened>,
+    /// Whose samples the snapshots bring, as the feed was told last.
+    pub(crate) watched: Option<Watch>,
+    /// What of the detail is shown, and how.
+    pub(crate) charts: Charts,
     /// First line of detail or help on the screen.
     pub(crate) scroll: u16,
     pub(crate) history: History,
@@ -135,6 +146,8 @@ impl State {
             cursor: 0,
             offset: 0,
             opened: None,
+            watched: None,
+            charts: Charts::default(),
             scroll: 0,
             history: History::default(),
             pulse: Pulse::default(),
@@ -149,6 +162,15 @@ impl State {
     pub(crate) fn row(&self, row: usize) -> Option<&Arc<Connection>> {
         let index = *self.rows.get(row)?;
         self.snapshot.as_ref()?.connections.get(index as usize)
+    }
+
+    /// The connection to be watched closely: the one whose detail is open, while it lives.
+    pub(crate) fn wants_watched(&self) -> Option<Watch> {
+        let opened = self.opened.as_ref().filter(|opened| !opened.closed)?;
+        Some(Watch {
+            id: opened.connection.id.clone(),
+            netns: opened.connection.netns,
+        })
     }
 
     /// Connections in the snapshot.

@@ -1,6 +1,7 @@
 //! Screens from a fixed snapshot, and what keys do to the state.
 
+mod detail;
 mod filters;
-mod fixture;
+pub(super) mod fixture;
 mod screens;
 mod updates;

@@ -179,6 +179,11 @@ impl Theme {
         self.coloured(Color::Cyan, 74)
     }
 
+    /// The line a chart's main line stays under, and marks on its axis.
+    pub(crate) fn ceiling(self) -> Style {
+        self.coloured(Color::Yellow, 208)
+    }
+
     /// A sign, or its ASCII stand-in.
     pub(crate) fn sign(self, sign: Sign) -> &'static str {
         let (unicode, ascii) = match sign {
@@ -191,6 +196,9 @@ impl Theme {
             Sign::Rail => ("│", "|"),
             Sign::Dot => ("·", "-"),
             Sign::Rule => ("─", "-"),
+            Sign::Corner => ("└", "+"),
+            Sign::Tick => ("┤", "|"),
+            Sign::Dash => ("╌", "-"),
         };
         if self.ascii { ascii } else { unicode }
     }
@@ -217,6 +225,12 @@ pub(crate) enum Sign {
     Rail,
     Dot,
     Rule,
+    /// Where two axes meet.
+    Corner,
+    /// On an axis.
+    Tick,
+    /// Of a broken line.
+    Dash,
 }
 
 /// The letter of a class: what its colour says.

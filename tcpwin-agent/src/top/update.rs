@@ -8,13 +8,14 @@ use ratatui::layout::Position;
 
 use super::action::{Action, Effect, Motion, Play};
 use super::column::Column;
+use super::history::{Closeup, Point};
 use super::keys::{self, Mode};
 use super::order::{self, Sort};
 use super::prompt::{Edit, Prompt};
 use super::screen;
 use super::state::{Behind, FeedState, Identity, Opened, State, View};
 use crate::query::Filter;
-use crate::snapshot::Snapshot;
+use crate::snapshot::{Connection, Snapshot};
 
 /// Intervals that `+` and `-` step through, milliseconds.
 const INTERVALS_MS: [u64; 9] = [100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000];
@@ -50,7 +51,7 @@ pub(crate) fn update(state: &mut State, action: Action) -> Effect {
     }
     let data = matches!(
         action,
-        Action::Snapshot(_) | Action::FeedLost(_) | Action::Resize(..)
+        Action::Snapshot(_) | Action::FeedLost(_) | Action::Watching(_) | Action::Resize(..)
     );
     let mut effect = Effect::Draw;
     if !data {
@@ -135,7 +136,22 @@ pub(crate) fn update(state: &mut State, action: Action) -> Effect {
         }
         Action::Slower => return interval(state, |now| INTERVALS_MS.into_iter().find(|ms| *ms > now)),
         Action::Faster => return interval(state, |now| INTERVALS_MS.into_iter().rev().find(|ms| *ms < now)),
-        Action::Copy => return copy(state),
+        Action::Watching(watched) => {
+            state.watched = watched;
+            return Effect::None;
+        }
+        Action::ZoomIn => state.charts.zoom_in(),
+        Action::ZoomOut => state.charts.zoom_out(),
+        Action::ChartNext => {
+            state.charts.next();
+            scroll_to(state, usize::from(state.scroll));
+        }
+        Action::DetailPage => {
+            state.charts.turn_page();
+            state.scroll = 0;
+        }
+        Action::Copy => return copy(state, 1),
+        Action::CopyNumber(number) => return copy(state, number),
         Action::Mouse => {
             state.mouse = !state.mouse;
             let now = if state.mouse {
@@ -170,8 +186,7 @@ fn take(state: &mut State, snapshot: Arc<Snapshot>) {
     }
     state.pulse.push(before.map(|before| &**before), &snapshot);
     if state.frozen && state.snapshot.is_some() {
-        let opened = state.opened.as_ref().map(|opened| &*opened.connection);
-        state.history.push(&snapshot, opened, std::iter::empty());
+        remember(state, &snapshot);
         state.kept_back = Some(snapshot);
     } else {
         show(state, snapshot);
@@ -184,31 +199,57 @@ fn show(state: &mut State, snapshot: Arc<Snapshot>) {
     state.widest = state.widest.union(order::widest(&snapshot));
     state.snapshot = Some(Arc::clone(&snapshot));
     state.rearrange();
-    let rows = state
-        .rows
-        .iter()
-        .filter_map(|index| snapshot.connections.get(*index as usize));
-    let opened = state.opened.as_ref().map(|opened| &*opened.connection);
-    state
-        .history
-        .push(&snapshot, opened, rows.map(|connection| &**connection));
+    remember(state, &snapshot);
     if let Some(opened) = &mut state.opened {
-        let identity = Identity::of(&opened.connection);
-        match snapshot
-            .connections
-            .iter()
-            .find(|connection| identity.is(connection))
-        {
-            Some(connection) => {
-                *opened = Opened {
-                    connection: Arc::clone(connection),
-                    closed: false,
-                }
-            }
+        match find(&snapshot, &Identity::of(&opened.connection)) {
+            Some(connection) => (opened.connection, opened.closed) = (Arc::clone(connection), false),
             None => opened.closed = true,
         }
     }
     scroll_to(state, usize::from(state.scroll));
+}
+
+/// Takes a snapshot into the memory that sparklines and charts are drawn from, shown or kept back.
+fn remember(state: &mut State, snapshot: &Arc<Snapshot>) {
+    let shown = state
+        .snapshot
+        .as_ref()
+        .is_some_and(|shown| Arc::ptr_eq(shown, snapshot));
+    let rows: &[u32] = if shown { &state.rows } else { &[] };
+    let connection = |index: &u32| {
+        snapshot
+            .connections
+            .get(*index as usize)
+            .map(|connection| &**connection)
+    };
+    let page = state.offset..(state.offset + state.page_rows()).min(rows.len());
+    let seen = rows.get(page).unwrap_or_default();
+    let near = rows.get(state.offset.min(rows.len())..).unwrap_or_default();
+    state.history.push(
+        snapshot,
+        seen.iter().filter_map(connection),
+        near.iter().chain(rows).filter_map(connection),
+    );
+    let Some(opened) = &mut state.opened else { return };
+    let identity = Identity::of(&opened.connection);
+    if let Some(connection) = find(snapshot, &identity) {
+        opened.closeup.push(Point::of(connection, snapshot));
+    }
+    // What was asked for before another connection was opened may still be on its way.
+    if state
+        .watched
+        .as_ref()
+        .is_some_and(|watched| identity.is_watched(watched))
+    {
+        opened.closeup.absorb(&snapshot.samples);
+    }
+}
+
+fn find<'a>(snapshot: &'a Snapshot, identity: &Identity) -> Option<&'a Arc<Connection>> {
+    snapshot
+        .connections
+        .iter()
+        .find(|connection| identity.is(connection))
 }
 
 fn move_rows(state: &mut State, motion: Motion) {
@@ -282,12 +323,16 @@ fn open(state: &mut State) {
     let Some(connection) = state.row(state.cursor).map(Arc::clone) else {
         return;
     };
-    let tick = state.snapshot.as_ref().map_or(0, |snapshot| snapshot.tick);
+    let Some(snapshot) = state.snapshot.as_ref().map(Arc::clone) else {
+        return;
+    };
     state.select(state.cursor);
-    state.history.follow(&connection, tick);
+    let mut closeup = Closeup::new(state.history.of(&connection));
+    closeup.push(Point::of(&connection, &snapshot));
     state.opened = Some(Opened {
         connection,
         closed: false,
+        closeup,
     });
     state.view = View::Detail;
     state.scroll = 0;
@@ -387,13 +432,17 @@ fn interval(state: &mut State, next: impl Fn(u64) -> Option<u64>) -> Effect {
     Effect::Interval
 }
 
-fn copy(state: &mut State) -> Effect {
-    let remedy = state
+fn copy(state: &mut State, number: u8) -> Effect {
+    let remedies = state
         .opened
         .as_ref()
-        .and_then(|opened| opened.connection.remedies.first());
-    let Some(remedy) = remedy else {
-        state.message = Some("there is no remedy to copy".to_owned());
+        .map_or(&[][..], |opened| &opened.connection.remedies);
+    let Some(remedy) = remedies.get(usize::from(number).wrapping_sub(1)) else {
+        state.message = Some(match remedies.len() {
+            0 => "there is no remedy to copy".to_owned(),
+            1 => "there is one remedy: 1 copies it".to_owned(),
+            several => format!("there are {several} remedies: 1 to {several} copy them"),
+        });
         return Effect::Draw;
     };
     let text = super::text::clean(&remedy.change, false).into_owned();

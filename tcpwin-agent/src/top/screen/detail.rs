@@ -3,9 +3,10 @@
 mod bdp;
 mod budget;
 mod causes;
+mod charts;
 mod fields;
-mod history;
 mod ledger;
+mod remedies;
 mod verdict;
 
 use ratatui::Frame;
@@ -17,8 +18,10 @@ use crate::top::state::State;
 use crate::top::text::width;
 use crate::top::theme::{Sign, Theme};
 
-/// From this width on, fields and history stand beside the pictures.
+/// From this width on, charts stand beside the rest; on narrower screens they are a page of their own.
 const WIDE: u16 = 120;
+/// Most lines of one chart beside the rest.
+const CHART: usize = 12;
 
 /// Draws it.
 pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
@@ -44,30 +47,38 @@ fn lines(state: &State) -> Vec<Line<'static>> {
     };
     let (connection, theme) = (&*opened.connection, state.theme);
     let cells = usize::from(state.size.width);
-    let mut lines = verdict::lines(connection, opened.closed, cells, theme);
-    if state.size.width < WIDE {
-        for section in [
-            budget::lines(connection, cells, theme),
-            bdp::lines(connection, cells, theme),
-            ledger::lines(connection, cells, theme),
-            causes::lines(connection, cells, theme),
-            history::lines(connection, state, cells),
-            fields::lines(connection, cells, theme),
-        ] {
-            lines.extend(section);
-        }
+    let mut lines = verdict::headline(connection, opened.closed, cells, theme);
+    let room = usize::from(state.page().body.height).saturating_sub(lines.len());
+    if state.charts.page {
+        lines.extend(charts::lines(opened, state, cells, room, true));
         return lines;
     }
+    let sections = |cells: usize| {
+        [
+            remedies::lines(connection, cells, theme),
+            ledger::lines(connection, cells, theme),
+            bdp::lines(connection, cells, theme),
+            budget::lines(connection, cells, theme),
+            causes::lines(connection, cells, theme),
+        ]
+    };
+    if state.size.width < WIDE {
+        lines.extend(verdict::lines(connection, cells, theme));
+        lines.extend(sections(cells).into_iter().flatten());
+        lines.extend(fields::lines(connection, cells, theme));
+        return lines;
+    }
+    lines.extend(verdict::proof(connection, cells, theme));
+    let room = usize::from(state.page().body.height).saturating_sub(lines.len());
     let (left, right) = (cells / 2, cells - cells / 2);
-    let mut beside = [Vec::new(), Vec::new()];
-    beside[0].extend(budget::lines(connection, left, theme));
-    beside[0].extend(bdp::lines(connection, left, theme));
-    beside[0].extend(ledger::lines(connection, left, theme));
-    beside[1].extend(causes::lines(connection, right, theme));
-    beside[1].extend(history::lines(connection, state, right));
-    beside[1].extend(fields::lines(connection, right, theme));
-    let [left_lines, right_lines] = beside;
-    lines.extend(side_by_side(left_lines, right_lines, left));
+    let mut words = verdict::figures(connection, left.saturating_sub(1), theme);
+    words.extend(sections(left.saturating_sub(1)).into_iter().flatten());
+    let fields = fields::lines(connection, right, theme);
+    let height = room.saturating_sub(fields.len() + 1).min(2 + 4 * CHART);
+    let mut pictures = charts::lines(opened, state, right, height, false);
+    pictures.push(Line::default());
+    pictures.extend(fields);
+    lines.extend(side_by_side(words, pictures, left));
     lines
 }
 

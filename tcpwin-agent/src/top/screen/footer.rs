@@ -57,10 +57,13 @@ fn hints(state: &State, cells: usize) -> Vec<Span<'static>> {
         ],
         View::Detail => &[
             ("Esc", "back"),
+            ("Tab", "charts"),
+            ("< >", "zoom"),
+            ("1-9", "copy a remedy"),
             ("j k", "scroll"),
-            ("y", "copy the remedy"),
-            ("Space", "freeze"),
             ("?", "help"),
+            ("c", "one chart"),
+            ("Space", "freeze"),
         ],
         View::Help(_) => &[("Esc", "back"), ("j k", "scroll")],
     };

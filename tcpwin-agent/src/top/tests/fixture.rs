@@ -19,7 +19,13 @@ use crate::top::theme::{ColourMode, Theme};
 use crate::top::update::{key_action, update};
 
 /// A connection that holds for nobody; tests change what they need.
-pub(super) fn connection(id: u64, limit: Limit, process: &str, peer: &str, rate_bps: f64) -> Connection {
+pub(in crate::top) fn connection(
+    id: u64,
+    limit: Limit,
+    process: &str,
+    peer: &str,
+    rate_bps: f64,
+) -> Connection {
     Connection {
         id: id.to_string(),
         netns: 4_026_531_840,

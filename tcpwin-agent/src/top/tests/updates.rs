@@ -7,7 +7,7 @@ use crate::classify::Limit;
 use crate::snapshot::Connection;
 use crate::top::action::{Action, Effect, Motion};
 use crate::top::column::Column;
-use crate::top::history::TICKS;
+use crate::top::history::{CONNECTIONS, Point, TICKS};
 use crate::top::prompt::Prompt;
 use crate::top::state::{FeedState, State, View};
 use crate::top::update::update;
@@ -272,30 +272,45 @@ fn intervals_step_within_bounds() {
 #[test]
 fn history_is_bounded() {
     let mut state = empty(80, 24);
+    let page = state.page_rows() as u64;
     for tick in 1..=TICKS as u64 + 5 {
-        update(&mut state, Action::Snapshot(snapshot(tick, many(3_000))));
+        update(&mut state, Action::Snapshot(snapshot(tick, many(1_500))));
     }
-    let of = |id: u64| state.history.of(&connection(id, Limit::App, "", "", 0.0)).len();
-    let followed = (1..=3_000).filter(|id| of(*id) > 0).count();
-    assert_eq!(
-        (of(3_000), followed),
-        (TICKS, 2_048),
-        "the top of the table is followed, the rest is not"
-    );
-    press(&mut state, "G<Enter>");
-    assert_eq!(
-        state.history.of(&connection(1, Limit::App, "", "", 0.0)).len(),
-        1,
-        "until somebody looks"
-    );
+    let of = |state: &State, id: u64| {
+        let connection = connection(id, Limit::App, "", "", 0.0);
+        state.history.of(&connection).len()
+    };
+    // The fastest stand at the top.
+    let last = 1_501 - CONNECTIONS as u64;
+    assert_eq!((of(&state, 1_500), of(&state, last)), (TICKS, TICKS));
+    assert_eq!((of(&state, last - 1), state.history.len()), (0, CONNECTIONS));
+    // What is on the screen always is followed, and makes room for itself.
+    press(&mut state, "G");
+    for tick in 200..=202 {
+        update(&mut state, Action::Snapshot(snapshot(tick, many(1_500))));
+        assert_eq!(state.history.len(), CONNECTIONS);
+    }
+    assert_eq!((of(&state, 1), of(&state, page)), (3, 3));
+    assert_eq!(of(&state, 1_500), TICKS, "those that were seen go last");
     update(&mut state, Action::Snapshot(snapshot(1_000, many(1))));
     assert_eq!(
-        state
-            .history
-            .of(&connection(3_000, Limit::App, "", "", 0.0))
-            .len(),
-        0
+        (of(&state, 1_500), state.history.len()),
+        (0, 1),
+        "what is gone is forgotten"
     );
+}
+
+/// However many connections there are and wherever one looks among them.
+#[test]
+fn history_of_twenty_thousand_stays_within_its_bound() {
+    let mut state = empty(200, 100);
+    for tick in 1..=3 {
+        update(&mut state, Action::Snapshot(snapshot(tick, many(20_000))));
+        press(&mut state, "G<PgUp><PgUp>");
+        assert_eq!(state.history.len(), CONNECTIONS);
+    }
+    let bytes = CONNECTIONS * TICKS.next_power_of_two() * size_of::<Point>();
+    assert!(bytes < 4_000_000, "{bytes}");
 }
 
 #[test]

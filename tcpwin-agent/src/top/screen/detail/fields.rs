@@ -1,4 +1,4 @@
-//! The socket's fields, named as `ss -tinm` names them.
+//! The socket's fields as `ss -tinm` has them: its names, and every digit, so that one can be held against the other.
 
 use ratatui::text::{Line, Span};
 
@@ -6,9 +6,9 @@ use super::section;
 use crate::observation::{FastOpen, TcpState};
 use crate::snapshot::Connection;
 use crate::snapshot::figures::retransmit_share;
-use crate::top::text::{clean, count_text, percent_text, width};
+use crate::top::text::{clean, percent_text, width};
 use crate::top::theme::Theme;
-use crate::units::{bits_text, bytes_text};
+use crate::units::bits_text;
 
 /// The section: as many fields on a line as fit.
 pub(super) fn lines(connection: &Connection, cells: usize, theme: Theme) -> Vec<Line<'static>> {
@@ -33,16 +33,11 @@ pub(super) fn lines(connection: &Connection, cells: usize, theme: Theme) -> Vec<
 /// Names and values of what is known.
 fn fields(connection: &Connection) -> Vec<(&'static str, String)> {
     let tcp = &connection.tcp;
-    let count = |value: Option<u32>| value.map(|value| count_text(u64::from(value)));
-    let long = |value: Option<u64>| value.map(count_text);
-    let bytes = |value: Option<u32>| value.map(|value| bytes_text(u64::from(value)));
+    let exact = |value: Option<u32>| value.map(|value| value.to_string());
+    let long = |value: Option<u64>| value.map(|value| value.to_string());
     let rate = |value: Option<f64>| value.map(bits_text);
-    let buffer = |value: Option<u32>, locked: Option<bool>| {
-        value.map(|value| {
-            let locked = if locked == Some(true) { " (locked)" } else { "" };
-            format!("{}{locked}", bytes_text(u64::from(value)))
-        })
-    };
+    let locked = |locked: Option<bool>| if locked == Some(true) { " (locked)" } else { "" };
+    let buffer = |value: Option<u32>, is: Option<bool>| value.map(|value| format!("{value}{}", locked(is)));
     let millis = |us: u32| f64::from(us) / 1e3;
     let rtt = tcp.srtt_us.map(|srtt| match tcp.rttvar_us {
         Some(var) => format!("{}/{} ms", millis(srtt), millis(var)),
@@ -61,7 +56,7 @@ fn fields(connection: &Connection) -> Vec<(&'static str, String)> {
         });
         let share =
             retransmit_share(connection).map_or(String::new(), |share| format!(" {}", percent_text(share)));
-        format!("{}{share}{kinds}", count_text(u64::from(total)))
+        format!("{}{share}{kinds}", total)
     });
     let calls = connection.calls;
     let all = [
@@ -70,20 +65,20 @@ fn fields(connection: &Connection) -> Vec<(&'static str, String)> {
         ("wscale", wscale),
         ("rtt", rtt),
         ("minrtt", tcp.min_rtt_us.map(|us| format!("{} ms", millis(us)))),
-        ("mss", count(tcp.mss)),
-        ("cwnd", count(tcp.cwnd)),
-        ("ssthresh", count(tcp.ssthresh)),
-        ("snd_wnd", bytes(tcp.snd_wnd_bytes)),
-        ("rcv_wnd", bytes(tcp.rcv_wnd_bytes)),
-        ("sndbuf", buffer(tcp.sndbuf_bytes, tcp.sndbuf_locked)),
-        ("rcvbuf", buffer(tcp.rcvbuf_bytes, tcp.rcvbuf_locked)),
-        ("wmem_queued", bytes(tcp.wmem_queued_bytes)),
-        ("in_flight", bytes(tcp.in_flight_bytes)),
-        ("notsent", bytes(tcp.unsent_bytes)),
-        ("unread", bytes(tcp.unread_bytes)),
+        ("mss", exact(tcp.mss)),
+        ("cwnd", exact(tcp.cwnd)),
+        ("ssthresh", exact(tcp.ssthresh)),
+        ("snd_wnd", exact(tcp.snd_wnd_bytes)),
+        ("rcv_wnd", exact(tcp.rcv_wnd_bytes)),
+        ("tb (sndbuf)", buffer(tcp.sndbuf_bytes, tcp.sndbuf_locked)),
+        ("rb (rcvbuf)", buffer(tcp.rcvbuf_bytes, tcp.rcvbuf_locked)),
+        ("w (wmem_queued)", exact(tcp.wmem_queued_bytes)),
+        ("in_flight", exact(tcp.in_flight_bytes)),
+        ("notsent", exact(tcp.unsent_bytes)),
+        ("recv-q (unread)", exact(tcp.unread_bytes)),
         ("bytes_acked", long(tcp.bytes_acked)),
         ("bytes_received", long(tcp.bytes_received)),
-        ("delivered", count(tcp.delivered)),
+        ("delivered", exact(tcp.delivered)),
         ("retrans", retransmits),
         ("timeouts", tcp.timeouts.map(|timeouts| timeouts.to_string())),
         ("pacing_rate", rate(tcp.pacing_rate_bps)),
@@ -93,13 +88,10 @@ fn fields(connection: &Connection) -> Vec<(&'static str, String)> {
             "fastopen",
             tcp.fastopen.map(|fastopen| fastopen_text(fastopen).to_owned()),
         ),
-        ("sends", calls.map(|calls| count_text(calls.sends))),
-        ("recvs", calls.map(|calls| count_text(calls.recvs))),
-        (
-            "send_refused",
-            calls.map(|calls| count_text(u64::from(calls.send_refused))),
-        ),
-        ("turns", calls.map(|calls| count_text(u64::from(calls.turns)))),
+        ("sends", calls.map(|calls| calls.sends.to_string())),
+        ("recvs", calls.map(|calls| calls.recvs.to_string())),
+        ("send_refused", calls.map(|calls| calls.send_refused.to_string())),
+        ("turns", calls.map(|calls| calls.turns.to_string())),
         ("cgroup", connection.cgroup.clone()),
         (
             "netns",

@@ -1,26 +1,28 @@
-//! The verdict: headline, proof sentence, arithmetic, remedies.
+//! The verdict: headline, proof sentence, arithmetic.
 
-use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
-use super::section;
 use crate::classify::{Direction, Limit};
 use crate::snapshot::Connection;
 use crate::snapshot::figures::{gain, limit_text, side_text};
 use crate::top::screen::canvas::ends;
-use crate::top::text::{age_text, clean, gain_text, percent_text, wrap};
+use crate::top::text::{age_text, clean, gain_text, percent_text, width, wrap};
 use crate::top::theme::{Theme, letter};
 use crate::units::bits_text;
 
 /// Cells before the values.
 const INDENT: usize = 13;
 
-/// The section.
-pub(super) fn lines(connection: &Connection, closed: bool, cells: usize, theme: Theme) -> Vec<Line<'static>> {
-    let text = |text: &str| clean(text, theme.ascii).into_owned();
+/// What holds it, and between whom: the first lines of every page.
+pub(super) fn headline(
+    connection: &Connection,
+    closed: bool,
+    cells: usize,
+    theme: Theme,
+) -> Vec<Line<'static>> {
     let mut lines = vec![
-        headline(connection, cells, theme),
-        Line::raw(text(&ends_text(connection))),
+        verdict(connection, cells, theme),
+        Line::raw(clean(&ends_text(connection), theme.ascii).into_owned()),
     ];
     if closed {
         lines.push(Line::styled(
@@ -28,15 +30,43 @@ pub(super) fn lines(connection: &Connection, closed: bool, cells: usize, theme: 
             theme.alarm(),
         ));
     }
-    lines.push(Line::default());
+    lines
+}
+
+/// The proof sentence and the arithmetic.
+pub(super) fn lines(connection: &Connection, cells: usize, theme: Theme) -> Vec<Line<'static>> {
+    let mut lines = proof(connection, cells, theme);
+    lines.extend(figures(connection, cells, theme));
+    lines
+}
+
+/// The proof sentence, and what is wrong with its figures if something is.
+pub(super) fn proof(connection: &Connection, cells: usize, theme: Theme) -> Vec<Line<'static>> {
+    let sentence = |text: &str| wrap(&clean(text, theme.ascii), cells.saturating_sub(2));
+    let mut lines = vec![Line::default()];
+    if let Some(why) = &connection.inconsistent {
+        let impossible = format!("impossible figures: {why}");
+        lines.extend(
+            sentence(&impossible)
+                .iter()
+                .map(|line| Line::styled(format!(" {line} "), theme.alarm())),
+        );
+    }
     if !connection.proof.is_empty() {
         lines.extend(
-            wrap(&text(&connection.proof), cells.saturating_sub(2))
+            sentence(&connection.proof)
                 .iter()
                 .map(|line| Line::raw(format!(" {line}"))),
         );
         lines.push(Line::default());
     }
+    lines
+}
+
+/// What is observed, allowed and to be had.
+pub(super) fn figures(connection: &Connection, cells: usize, theme: Theme) -> Vec<Line<'static>> {
+    let text = |text: &str| clean(text, theme.ascii).into_owned();
+    let mut lines = Vec::new();
     let mut row = |name: &str, bold: String, rest: String| {
         let first = Span::styled(format!(" {name:<0$}", INDENT - 1), theme.dim());
         let mut spans = vec![first, Span::styled(text(&bold), theme.title())];
@@ -87,11 +117,10 @@ pub(super) fn lines(connection: &Connection, closed: bool, cells: usize, theme: 
     }
     row("who acts", side_text(connection.side).to_owned(), String::new());
     lines.push(Line::default());
-    lines.extend(remedies(connection, cells, theme));
     lines
 }
 
-fn headline(connection: &Connection, cells: usize, theme: Theme) -> Line<'static> {
+fn verdict(connection: &Connection, cells: usize, theme: Theme) -> Line<'static> {
     let (bound, limit) = (connection.bound, connection.limit);
     let class = if bound.name() == limit.name() {
         String::new()
@@ -104,10 +133,18 @@ fn headline(connection: &Connection, cells: usize, theme: Theme) -> Line<'static
         Span::styled(format!("{class} {}", limit.name()), theme.bound(bound)),
         Span::styled(format!("  {}", limit_text(limit)), theme.title()),
     ];
-    let sure = match limit {
-        Limit::Unknown => String::new(),
-        _ => format!("confidence {} ", percent_text(connection.confidence)),
-    };
+    let used: usize = left.iter().map(Span::width).sum();
+    let sure = percent_text(connection.confidence);
+    let forms = [
+        format!("  confidence {sure} "),
+        format!("  {sure} sure "),
+        format!(" {sure}"),
+    ];
+    let sure = forms
+        .into_iter()
+        .filter(|_| limit != Limit::Unknown)
+        .find(|form| used + width(form) <= cells)
+        .unwrap_or_default();
     ends(left, vec![Span::styled(sure, theme.dim())], cells)
 }
 
@@ -126,47 +163,4 @@ fn ends_text(connection: &Connection) -> String {
         connection.peer,
         age_text(connection.age_us)
     )
-}
-
-/// What to change, each on a line of its own from the left edge, so that a mouse can copy it.
-fn remedies(connection: &Connection, cells: usize, theme: Theme) -> Vec<Line<'static>> {
-    if connection.remedies.is_empty() {
-        return Vec::new();
-    }
-    let mut lines = vec![section("what to change", cells, theme)];
-    for remedy in &connection.remedies {
-        for line in wrap_exact(&clean(&remedy.change, theme.ascii), cells) {
-            lines.push(Line::styled(line, theme.key()));
-        }
-        let why = format!(
-            "{}{} {}",
-            side_text(remedy.side),
-            if remedy.why.is_empty() { "" } else { ":" },
-            remedy.why
-        );
-        for line in wrap(&clean(&why, theme.ascii), cells.saturating_sub(5)) {
-            lines.push(Line::styled(format!("    {line}"), Style::new()));
-        }
-    }
-    lines.push(Line::default());
-    lines
-}
-
-/// `text` as it is, cut only where the line ends: what is copied must be what was said.
-fn wrap_exact(text: &str, cells: usize) -> Vec<String> {
-    let cells = cells.max(2);
-    let mut lines = vec![String::new()];
-    let mut used = 0;
-    for c in text.chars() {
-        let wide = crate::top::text::width(c.encode_utf8(&mut [0; 4]));
-        if used + wide > cells {
-            lines.push(String::new());
-            used = 0;
-        }
-        used += wide;
-        if let Some(line) = lines.last_mut() {
-            line.push(c);
-        }
-    }
-    lines
 }
