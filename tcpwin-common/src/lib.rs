@@ -17,7 +17,7 @@ pub use event::{
     WANT_RETRANSMIT,
 };
 pub use loss::{COUNT_ENTRIES, HostCount, LOSS_COUNT, Loss};
-pub use offset::{OFFSET_MISSING, OFFSETS, OffsetOf, Offsets, pack_offset};
+pub use offset::{FIELD_MARK, OFFSET_MISSING, OFFSETS, OffsetOf, Offsets, pack_offset};
 pub use slot::{
     BUDGET_APP, BUDGET_CWND, BUDGET_IDLE, BUDGET_PACING, BUDGET_RWND, BUDGET_SNDBUF, BUDGET_STATES, Budget,
     CA_NAME_LEN, COMM_LEN, Counters, FLAG_CWND_LIMITED, FLAG_NOSPACE, FLAG_RATE_APP_LIMITED, FLAG_SYN_DATA,

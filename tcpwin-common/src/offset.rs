@@ -1,7 +1,12 @@
 //! Where the running kernel keeps the fields that the programs read.
 //!
-//! rustc emits no CO-RE relocations, so the agent looks the fields up in the kernel's BTF and sets them as
-//! one load-time global. The verifier sees constants: a load costs what it costs in C.
+//! rustc emits no CO-RE relocations, so the agent looks the fields up in the kernel's BTF. It writes offsets straight into
+//! the instructions that load whole fields ([`FIELD_MARK`]), so that such a load is one instruction, as in C; and it sets all
+//! of them as one load-time global, for what else the programs must know: whether a field is there, how a bit-field lies.
+
+/// An instruction that loads a field has this much more than four times the field's place in [`OFFSETS`] where its offset
+/// belongs, until the agent puts it there. Beyond any offset that a program has for itself.
+pub const FIELD_MARK: u16 = 0x4000;
 
 /// Set in the place of a field that the running kernel lacks.
 pub const OFFSET_MISSING: u32 = u32::MAX;
@@ -17,10 +22,11 @@ pub struct OffsetOf {
     pub optional: bool,
 }
 
-/// Packs a byte offset and, for a bit-field, its shift and width (0 for a whole member).
+/// Packs a byte offset and, for a bit-field, its shift and width (0 for a whole member): offset, shift from bit 20, mask from 24.
 #[must_use]
 pub const fn pack_offset(byte: u32, shift: u32, width: u32) -> u32 {
-    byte | shift << 20 | width << 24
+    let mask = if width == 0 { 0xff } else { (1 << width) - 1 };
+    byte | shift << 20 | mask << 24
 }
 
 macro_rules! offsets {
@@ -53,11 +59,18 @@ macro_rules! offsets {
                 let _ = index;
                 Self { $($name,)* }
             }
+
+            /// The values, in the order of [`OFFSETS`].
+            #[must_use]
+            pub const fn values(&self) -> [u32; OFFSETS.len()] {
+                [$(self.$name,)*]
+            }
         }
     };
 }
 
 offsets! {
+    skc_hash = "sock_common"."skc_hash";
     skc_family = "sock_common"."skc_family";
     skc_state = "sock_common"."skc_state";
     skc_num = "sock_common"."skc_num";
@@ -111,6 +124,7 @@ offsets! {
     mdev_us = "tcp_sock"."mdev_us";
     rtt_min = "tcp_sock"."rtt_min";
     rcv_rtt_us = "tcp_sock"."rcv_rtt_est.rtt_us" if optional;
+    tcp_clock_cache = "tcp_sock"."tcp_clock_cache" if optional;
     bytes_acked = "tcp_sock"."bytes_acked";
     bytes_received = "tcp_sock"."bytes_received";
     total_retrans = "tcp_sock"."total_retrans";

@@ -266,6 +266,8 @@ pub struct Slot {
     pub index: u32,
     /// Socket cookie (`sk_cookie`), the stable identity; 0 in a free slot. Written last, cleared first.
     pub cookie: u64,
+    /// Address of the `struct sock`, 0 in a free slot: a look-up that leads to another's slot shows by it. Of no use to the agent.
+    pub socket: u64,
     /// CLOCK_MONOTONIC of the last event, ns: the budget is accounted up to here.
     pub last_ns: u64,
     /// CLOCK_MONOTONIC of the last copy of the gauges, ns.
@@ -300,6 +302,7 @@ impl Slot {
         record: 0,
         index: 0,
         cookie: 0,
+        socket: 0,
         last_ns: 0,
         gauges_ns: 0,
         opened_ns: 0,
@@ -324,7 +327,7 @@ const _: () = assert!(size_of::<Budget>() == 96);
 const _: () = assert!(size_of::<Counters>() == 200);
 const _: () = assert!(size_of::<Gauges>() == 152);
 const _: () = assert!(size_of::<Identity>() == 88);
-const _: () = assert!(size_of::<Slot>() == 72 + 96 + 200 + 152 + 88);
+const _: () = assert!(size_of::<Slot>() == 80 + 96 + 200 + 152 + 88);
 const _: () = assert!(align_of::<Slot>() == 8);
 
 #[cfg(feature = "user")]

@@ -80,29 +80,29 @@ pub fn credit(slot: &mut Slot, state: usize, outstanding: u32, now: u64) -> u64 
 
 /// Copies the gauges if the last copy is old enough.
 #[inline(always)]
-pub fn copy_gauges(slot: &mut Slot, socket: Socket, sequence: Sequence, blocked: bool, now: u64) {
+pub fn copy_gauges(slot: &mut Slot, socket: Socket, now: u64) {
     if now.wrapping_sub(slot.gauges_ns) >= gauges_every_ns() {
-        copy_gauges_now(slot, socket, sequence, blocked, now);
+        copy_gauges_now(slot, socket, now);
     }
 }
 
-/// Copies the gauges.
-#[inline(always)]
-pub fn copy_gauges_now(slot: &mut Slot, socket: Socket, sequence: Sequence, blocked: bool, now: u64) {
+/// Copies the gauges. Out of line: the code of an event is fetched anew each time, and few events come here.
+#[inline(never)]
+pub fn copy_gauges_now(slot: &mut Slot, socket: Socket, now: u64) {
     slot.gauges_ns = now;
-    socket.copy_gauges(&mut slot.gauges, sequence, blocked);
+    socket.copy_gauges(&mut slot.gauges, socket.sequence(), socket.writer_blocked());
     socket.copy_ca_name(&mut slot.identity, &mut slot.gauges.ca_ops);
 }
 
 /// Brings everything that is a copy up to now: at seeding, at close, and when the agent asks for a quiet socket's last figures.
-#[inline(always)]
+#[inline(never)]
 pub fn refresh(slot: &mut Slot, socket: Socket, now: u64) {
     let sequence = socket.sequence();
     let blocked = socket.writer_blocked();
     slot.counters.bytes_acked = socket.bytes_acked();
     slot.counters.bytes_received = socket.bytes_received();
     slot.gauges.total_retrans = socket.total_retrans();
-    copy_gauges_now(slot, socket, sequence, blocked, now);
+    copy_gauges_now(slot, socket, now);
     slot.budget_state = state(socket, sequence, blocked) as u32;
     slot.outstanding = sequence.snd_nxt.wrapping_sub(sequence.snd_una);
 }

@@ -1,6 +1,8 @@
 //! The kernel programs of tcpwin. Maps in one file, socket reads in one file, one file a hook.
 #![no_std]
 #![no_main]
+// Loads of kernel fields are written as instructions, see `socket`.
+#![feature(asm_experimental_arch)]
 
 mod account;
 mod global;

@@ -19,6 +19,14 @@ pub static CHANGES: Array<u64> = Array::with_max_entries(1, BPF_F_MMAPABLE);
 #[map]
 pub static SOCKETS: HashMap<u64, u32> = HashMap::with_max_entries(1, 0);
 
+/// What SOCKETS says of the sockets seen last, by their `skc_hash`: a guess, which the slot's own `socket` confirms. It costs a
+/// fraction of a look-up in a hash, and does not grow with the slots: only sockets busy at the same time share a place to their harm.
+#[map]
+pub static NEAR: Array<u32> = Array::with_max_entries(NEAR_ENTRIES, 0);
+
+/// A power of two.
+pub const NEAR_ENTRIES: u32 = 1 << 16;
+
 /// Free slots. A stack, so that the slots in use stay close together; the agent fills it.
 #[map]
 pub static FREE_SLOTS: Stack<u32> = Stack::with_max_entries(1, 0);

@@ -5,17 +5,20 @@ use core::ptr::{read_volatile, write_volatile};
 use aya_ebpf::{
     bindings::{BPF_ANY, BPF_RB_NO_WAKEUP},
     helpers::{
-        bpf_get_current_comm, bpf_get_current_pid_tgid, bpf_ktime_get_ns,
-        generated::bpf_get_current_cgroup_id,
+        bpf_get_current_pid_tgid, bpf_ktime_get_ns,
+        generated::{bpf_get_current_cgroup_id, bpf_get_current_comm},
     },
 };
 use tcpwin_common::{BUDGET_IDLE, Event, Loss, ORIGIN_CONNECT, RECORD_CLOSE, RECORD_OPEN, Slot, WANT_OPEN};
 
 use crate::{
     account,
-    map::{CHANGES, EVENTS, FREE_SLOTS, HIGH_WATER, SLOTS, SOCKETS, lost, wanted},
+    map::{CHANGES, EVENTS, FREE_SLOTS, HIGH_WATER, NEAR, NEAR_ENTRIES, SLOTS, SOCKETS, lost, wanted},
     socket::Socket,
 };
+
+/// More than there are slots.
+const NO_SLOT: u32 = u32::MAX;
 
 /// CLOCK_MONOTONIC, ns.
 #[inline(always)]
@@ -27,21 +30,56 @@ pub fn now() -> u64 {
 /// The slot of a watched socket, which is about to change.
 #[inline(always)]
 pub fn find(sk: *const u8) -> Option<&'static mut Slot> {
-    let index = index_of(sk)?;
+    let (index, slot) = look_up(sk)?;
     note_change(index);
-    at(index)
+    Some(slot)
 }
 
 /// The slot of a watched socket, to look at: what changes in it the agent will not see by itself.
 #[inline(always)]
 pub fn peek(sk: *const u8) -> Option<&'static mut Slot> {
-    at(index_of(sk)?)
+    look_up(sk).map(|(_, slot)| slot)
 }
 
+/// The guess first: it is right for nearly every event.
 #[inline(always)]
-fn index_of(sk: *const u8) -> Option<u32> {
+fn look_up(sk: *const u8) -> Option<(u32, &'static mut Slot)> {
+    if let Some(near) = near(sk) {
+        // SAFETY: an element of the array, which lives as long as the program; a single word.
+        let index = unsafe { read_volatile(near) };
+        if let Some(slot) = at(index)
+            && slot.socket == sk as u64
+        {
+            return Some((index, slot));
+        }
+    }
+    let index = index_of(sk);
+    Some((index, at(index)?))
+}
+
+/// Where the guess about a socket stands.
+#[inline(always)]
+fn near(sk: *const u8) -> Option<*mut u32> {
+    NEAR.get_ptr_mut(Socket::hash(sk) % NEAR_ENTRIES)
+}
+
+/// The index of a socket's slot, which becomes the guess from now on; an index that no slot has for a socket that is not
+/// watched. Out of line, as all that few events do: the code between is fetched for nothing.
+#[inline(never)]
+fn index_of(sk: *const u8) -> u32 {
+    // Hooks of the socket layer see every family.
+    if !Socket::is_inet(sk) {
+        return NO_SLOT;
+    }
     // SAFETY: the value is a plain number; a concurrent delete at worst gives a slot that is free.
-    unsafe { SOCKETS.get(sk as u64) }.copied()
+    let Some(index) = unsafe { SOCKETS.get(sk as u64) }.copied() else {
+        return NO_SLOT;
+    };
+    if let Some(near) = near(sk) {
+        // SAFETY: as in `look_up`.
+        unsafe { write_volatile(near, index) };
+    }
+    index
 }
 
 /// Before the change itself. The agent reads a slot once more after a tick without changes, so that it misses neither the end
@@ -91,6 +129,7 @@ pub fn take(sk: *const u8, socket: Socket, origin: u8, state: u8, now: u64) -> O
     note_change(index);
     clear(slot);
     slot.index = index;
+    slot.socket = sk as u64;
     slot.opened_ns = now;
     slot.last_ns = now;
     slot.budget_state = BUDGET_IDLE as u32;
@@ -115,18 +154,18 @@ fn clear(slot: &mut Slot) {
 }
 
 /// Writes down whose the socket is. Only where the current task is the owner: calls of the program, not softirqs.
-#[inline(always)]
+#[inline(never)]
 pub fn set_owner(slot: &mut Slot) {
     slot.identity.pid = (bpf_get_current_pid_tgid() >> 32) as u32;
-    if let Ok(comm) = bpf_get_current_comm() {
-        slot.identity.comm = comm;
-    }
+    let comm = &mut slot.identity.comm;
+    // SAFETY: a buffer of this size. Straight into the slot: the wrapper's copies go byte by byte.
+    let _ = unsafe { bpf_get_current_comm(comm.as_mut_ptr().cast(), size_of_val(comm) as u32) };
     // SAFETY: always allowed.
     slot.identity.cgroup = unsafe { bpf_get_current_cgroup_id() };
 }
 
 /// Tells at once that the socket opened, if somebody listens.
-#[inline(always)]
+#[inline(never)]
 pub fn announce(slot: &Slot, now: u64) {
     if !wanted(WANT_OPEN) {
         return;
@@ -166,7 +205,7 @@ pub fn send(event: &Event) {
 }
 
 /// Sends the final totals and gives the slot back.
-#[inline(always)]
+#[inline(never)]
 pub fn release(sk: *const u8, slot: &mut Slot) {
     slot.record = RECORD_CLOSE;
     if EVENTS
@@ -177,6 +216,7 @@ pub fn release(sk: *const u8, slot: &mut Slot) {
     }
     let index = slot.index;
     slot.cookie = 0;
+    slot.socket = 0;
     let _ = SOCKETS.remove(sk as u64);
     if FREE_SLOTS.push(index, 0).is_err() {
         lost(Loss::NoSlot);

@@ -2,15 +2,15 @@
 //!
 //! A load through a BTF pointer is checked by the verifier and, should the pointer be stale, yields zero.
 
-use core::ptr::read_volatile;
+use core::{arch::asm, mem::offset_of, ptr::read_volatile};
 
 use aya_ebpf::helpers::{
     bpf_probe_read_kernel_buf,
     generated::{bpf_get_socket_cookie, bpf_skc_to_tcp_sock},
 };
 use tcpwin_common::{
-    FLAG_CWND_LIMITED, FLAG_NOSPACE, FLAG_RATE_APP_LIMITED, FLAG_SYN_DATA, FLAG_SYN_DATA_ACKED,
-    FLAG_SYN_FASTOPEN, Gauges, Identity, OFFSET_MISSING,
+    FIELD_MARK, FLAG_CWND_LIMITED, FLAG_NOSPACE, FLAG_RATE_APP_LIMITED, FLAG_SYN_DATA, FLAG_SYN_DATA_ACKED,
+    FLAG_SYN_FASTOPEN, Gauges, Identity, OFFSET_MISSING, Offsets,
 };
 
 use crate::global::{OFFSETS, have_cookie_helper};
@@ -40,50 +40,61 @@ macro_rules! offset {
     };
 }
 
-/// Loads a whole field; zero where this kernel lacks it.
+/// Loads a whole field that every kernel has. One instruction, into which the agent writes the offset; a field that is
+/// missing all the same keeps its mark, which the verifier refuses.
 macro_rules! load {
-    ($base:expr, $field:ident: $type:ty) => {{
-        let packed = offset!($field);
-        if packed == OFFSET_MISSING {
-            0 as $type
-        } else {
-            // SAFETY: a BTF pointer and a constant offset from BTF: the verifier checks the access.
-            unsafe { read_volatile($base.add((packed & 0xf_ffff) as usize).cast::<$type>()) }
+    ($base:expr, $field:ident: $type:ident) => {{
+        let value: u64;
+        // SAFETY: a load through a BTF pointer by an offset from BTF: the verifier checks the access. It reads what the kernel
+        // may change at any time, as `readonly` allows between two stores of ours.
+        unsafe {
+            asm!(
+                concat!("{value} = *(", stringify!($type), " *)({base} + {mark})"),
+                value = lateout(reg) value,
+                base = in(reg) $base,
+                mark = const FIELD_MARK as usize + offset_of!(Offsets, $field),
+                options(pure, readonly, nostack),
+            );
         }
+        value as $type
     }};
 }
 
 /// Loads a field that is a pointer.
 macro_rules! follow {
-    ($base:expr, $field:ident) => {{
-        // SAFETY: as in `load!`.
-        unsafe {
-            read_volatile(
-                $base
-                    .add((offset!($field) & 0xf_ffff) as usize)
-                    .cast::<*const u8>(),
-            )
-        }
-    }};
+    ($base:expr, $field:ident) => {
+        load!($base, $field: u64) as *const u8
+    };
 }
 
-/// Loads a bit-field, or a byte where a newer kernel made it one; zero where this kernel lacks it.
+/// Loads a whole field; zero where this kernel lacks it.
+macro_rules! load_if_there {
+    ($base:expr, $field:ident: $type:ident) => {
+        if offset!($field) == OFFSET_MISSING {
+            0 as $type
+        } else {
+            load!($base, $field: $type)
+        }
+    };
+}
+
+/// Loads a bit-field, or a byte where a newer kernel made it one.
 macro_rules! bits {
     ($base:expr, $field:ident) => {{
         let packed = offset!($field);
-        if packed == OFFSET_MISSING {
+        load!($base, $field: u8) >> (packed >> 20 & 7) & (packed >> 24) as u8
+    }};
+}
+
+/// Loads a bit-field; zero where this kernel lacks it.
+macro_rules! bits_if_there {
+    ($base:expr, $field:ident) => {
+        if offset!($field) == OFFSET_MISSING {
             0u8
         } else {
-            let width = packed >> 24;
-            // SAFETY: as in `load!`.
-            let byte = unsafe { read_volatile($base.add((packed & 0xf_ffff) as usize)) };
-            if width == 0 {
-                byte
-            } else {
-                (byte >> (packed >> 20 & 7)) & ((1u8 << width) - 1)
-            }
+            bits!($base, $field)
         }
-    }};
+    };
 }
 
 /// A `struct sock` of TCP, as the verifier knows it: a BTF pointer to `struct tcp_sock`.
@@ -131,8 +142,20 @@ impl Socket {
     /// If `sk` is of IPv4 or IPv6 and TCP: a cheap look before anything else, for hooks that see every protocol.
     #[inline(always)]
     pub fn is_tcp(sk: *const u8) -> bool {
+        Self::is_inet(sk) && load!(sk, sk_protocol: u16) & 0xff == IPPROTO_TCP
+    }
+
+    /// If `sk` is of IPv4 or IPv6. Reads what TIME_WAIT and request sockets have too.
+    #[inline(always)]
+    pub fn is_inet(sk: *const u8) -> bool {
         let family = load!(sk, skc_family: u16);
-        (family == AF_INET || family == AF_INET6) && load!(sk, sk_protocol: u16) & 0xff == IPPROTO_TCP
+        family == AF_INET || family == AF_INET6
+    }
+
+    /// A number that tells sockets apart, though not surely: what the kernel hashes established ones by.
+    #[inline(always)]
+    pub fn hash(sk: *const u8) -> u32 {
+        load!(sk, skc_hash: u32)
     }
 
     /// TCP state.
@@ -150,6 +173,13 @@ impl Socket {
         }
         let cookie = load!(self.tcp, skc_cookie: u64);
         if cookie != 0 { cookie } else { sk as u64 }
+    }
+
+    /// CLOCK_MONOTONIC when the socket last sent or took in a segment, ns; 0 where this kernel does not keep it
+    /// (`tcp_mstamp_refresh`).
+    #[inline(always)]
+    pub fn last_segment_ns(self) -> u64 {
+        load_if_there!(self.tcp, tcp_clock_cache: u64)
     }
 
     /// Sequence space of the sending side.
@@ -201,22 +231,22 @@ impl Socket {
         load!(self.tcp, rcv_nxt: u32)
     }
 
-    /// Received but not read by the program, bytes.
+    /// Received but not read by the program, bytes; [`Self::rcv_nxt`] is handed in.
     #[inline(always)]
-    pub fn unread(self) -> u32 {
-        self.rcv_nxt().wrapping_sub(load!(self.tcp, copied_seq: u32))
+    pub fn unread(self, rcv_nxt: u32) -> u32 {
+        rcv_nxt.wrapping_sub(load!(self.tcp, copied_seq: u32))
     }
 
     /// The small-queue limit holds the socket: what it sent waits in the host below TCP (`tcp_small_queue_check`).
     #[inline(always)]
     pub fn is_throttled(self) -> bool {
-        load!(self.tcp, sk_tsq_flags: u64) & TSQ_THROTTLED != 0
+        load_if_there!(self.tcp, sk_tsq_flags: u64) & TSQ_THROTTLED != 0
     }
 
     /// Nagle's rule holds a part of a segment back: neither TCP_NODELAY nor TCP_CORK is set.
     #[inline(always)]
     pub fn obeys_nagle(self) -> bool {
-        bits!(self.tcp, nonagle) & (TCP_NAGLE_OFF | TCP_NAGLE_CORK) == 0
+        bits_if_there!(self.tcp, nonagle) & (TCP_NAGLE_OFF | TCP_NAGLE_CORK) == 0
     }
 
     /// `srtt_us`, unscaled.
@@ -252,7 +282,7 @@ impl Socket {
     /// `is_cwnd_limited`.
     #[inline(always)]
     pub fn is_cwnd_limited(self) -> bool {
-        bits!(self.tcp, is_cwnd_limited) != 0
+        bits_if_there!(self.tcp, is_cwnd_limited) != 0
     }
 
     /// `icsk_ca_state`.
@@ -319,19 +349,19 @@ impl Socket {
         to.delivered = load!(tcp, delivered: u32);
         to.rate_delivered = load!(tcp, rate_delivered: u32);
         to.rate_interval_us = load!(tcp, rate_interval_us: u32);
-        to.unread = self.unread();
-        to.rcv_rtt_us = load!(tcp, rcv_rtt_us: u32) >> 3;
-        to.wmem_alloc = load!(tcp, sk_wmem_alloc: u32);
+        to.unread = self.unread(self.rcv_nxt());
+        to.rcv_rtt_us = load_if_there!(tcp, rcv_rtt_us: u32) >> 3;
+        to.wmem_alloc = load_if_there!(tcp, sk_wmem_alloc: u32);
         to.ca_state = self.ca_state();
         to.retransmits = self.retransmits();
         to.backoff = load!(tcp, icsk_backoff: u8);
-        to.probes_out = bits!(tcp, icsk_probes_out);
+        to.probes_out = bits_if_there!(tcp, icsk_probes_out);
         to.snd_wscale = bits!(tcp, snd_wscale);
         to.rcv_wscale = bits!(tcp, rcv_wscale);
         to.wscale_ok = bits!(tcp, wscale_ok);
         to.userlocks = bits!(tcp, sk_userlocks);
         to.pacing_status = load!(tcp, sk_pacing_status: u32) as u8;
-        to.nonagle = bits!(tcp, nonagle);
+        to.nonagle = bits_if_there!(tcp, nonagle);
         let mut flags = 0;
         if blocked {
             flags |= FLAG_NOSPACE;
@@ -339,16 +369,16 @@ impl Socket {
         if self.is_cwnd_limited() {
             flags |= FLAG_CWND_LIMITED;
         }
-        if bits!(tcp, rate_app_limited) != 0 {
+        if bits_if_there!(tcp, rate_app_limited) != 0 {
             flags |= FLAG_RATE_APP_LIMITED;
         }
-        if bits!(tcp, syn_data) != 0 {
+        if bits_if_there!(tcp, syn_data) != 0 {
             flags |= FLAG_SYN_DATA;
         }
-        if bits!(tcp, syn_fastopen) != 0 {
+        if bits_if_there!(tcp, syn_fastopen) != 0 {
             flags |= FLAG_SYN_FASTOPEN;
         }
-        if bits!(tcp, syn_data_acked) != 0 {
+        if bits_if_there!(tcp, syn_data_acked) != 0 {
             flags |= FLAG_SYN_DATA_ACKED;
         }
         to.flags = flags;
@@ -368,7 +398,7 @@ impl Socket {
     }
 
     /// Copies addresses, ports and namespace. Ports are given up at close: what is zero by then is left as it was.
-    #[inline(always)]
+    #[inline(never)]
     pub fn copy_identity(self, to: &mut Identity) {
         let tcp = self.tcp;
         let family = load!(tcp, skc_family: u16);
@@ -415,15 +445,12 @@ impl Segment {
     /// From the control block of an inbound `struct sk_buff`, a BTF pointer.
     #[inline(always)]
     pub fn from_skb(skb: *const u8) -> Self {
-        let cb = offset!(skb_cb);
         // SAFETY: the verifier allows any access within `cb`.
-        let word = |packed: u32| unsafe {
-            read_volatile(skb.add(((cb + packed) & 0xf_ffff) as usize).cast::<u32>())
-        };
+        let cb = unsafe { skb.add((offset!(skb_cb) & 0xf_ffff) as usize) };
         Self {
-            seq: word(offset!(cb_seq)),
-            end_seq: word(offset!(cb_end_seq)),
-            ack_seq: word(offset!(cb_ack_seq)),
+            seq: load!(cb, cb_seq: u32),
+            end_seq: load!(cb, cb_end_seq: u32),
+            ack_seq: load!(cb, cb_ack_seq: u32),
         }
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod btf;
 mod decode;
+mod field;
 mod hook;
 mod load;
 mod miss;

@@ -59,7 +59,7 @@ fn probe(ctx: BtfTracePointContext) -> i32 {
     if before(rcv_nxt, segment.end_seq) {
         slot.last_data_ns = now;
         slot.counters.data_segments += 1;
-        slot.counters.unread_sum += u64::from(socket.unread());
+        slot.counters.unread_sum += u64::from(socket.unread(rcv_nxt));
         if !before(rcv_nxt, segment.seq) {
             received += u64::from(segment.end_seq.wrapping_sub(rcv_nxt));
         }
@@ -67,6 +67,6 @@ fn probe(ctx: BtfTracePointContext) -> i32 {
     slot.counters.bytes_received = received;
     slot.counters.segments_in += 1;
     // The copy is older than what this segment will change: dated before the event, it is not taken for final.
-    account::copy_gauges(slot, socket, sequence, blocked, now - 1);
+    account::copy_gauges(slot, socket, now - 1);
     0
 }

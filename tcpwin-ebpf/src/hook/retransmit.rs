@@ -72,7 +72,7 @@ fn retransmit_skb(ctx: BtfTracePointContext) -> i32 {
     slot.budget_state = account::state(socket, sequence, blocked) as u32;
     slot.outstanding = sequence.snd_nxt.wrapping_sub(sequence.snd_una);
     // Retransmits are rare and each one changes what limits the connection.
-    account::copy_gauges_now(slot, socket, sequence, blocked, now);
+    account::copy_gauges_now(slot, socket, now);
     0
 }
 

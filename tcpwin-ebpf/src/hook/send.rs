@@ -10,7 +10,7 @@ use tcpwin_common::{BUDGET_SNDBUF, Counters, Slot};
 use crate::{
     account::{self, before},
     slot,
-    socket::Socket,
+    socket::{Sequence, Socket},
 };
 
 const EAGAIN: i32 = 11;
@@ -46,7 +46,8 @@ fn on_send(sk: *const u8, ret: i32) {
     if slot.identity.pid == 0 {
         slot::set_owner(slot);
     }
-    let now = slot::now();
+    let sequence = socket.sequence();
+    let now = time_of(socket, sequence, ret);
     let was = slot.budget_state as usize;
     account::credit(slot, was, slot.outstanding, now);
     count(&mut slot.counters, ret);
@@ -55,7 +56,6 @@ fn on_send(sk: *const u8, ret: i32) {
         slot.gauges_ns = now;
         return;
     }
-    let sequence = socket.sequence();
     let blocked = socket.writer_blocked();
     if ret > 0 {
         if was == BUDGET_SNDBUF {
@@ -93,7 +93,20 @@ fn on_send(sk: *const u8, ret: i32) {
     }
     slot.budget_state = account::state(socket, sequence, blocked) as u32;
     slot.outstanding = sequence.snd_nxt.wrapping_sub(sequence.snd_una);
-    account::copy_gauges(slot, socket, sequence, blocked, now);
+    account::copy_gauges(slot, socket, now);
+}
+
+/// When the call's bytes went out: if nothing waits they all did, and the kernel asked the clock then (`tcp_write_xmit`). That
+/// spares asking it again, which costs as much as all else here.
+#[inline(always)]
+fn time_of(socket: Socket, sequence: Sequence, ret: i32) -> u64 {
+    if ret > 0 && sequence.write_seq == sequence.snd_nxt {
+        let sent_ns = socket.last_segment_ns();
+        if sent_ns != 0 {
+            return sent_ns;
+        }
+    }
+    slot::now()
 }
 
 /// Inbound data prompts a new burst: the last one is complete.

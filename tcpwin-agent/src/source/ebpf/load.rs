@@ -8,12 +8,12 @@ use aya::{
     programs::{BtfTracePoint, FExit, ProgramError},
 };
 
-use super::{EbpfSource, btf, hook, slots, walk};
+use super::{EbpfSource, btf, field, hook, slots, walk};
 use crate::kernel;
 use crate::source::{HookState, whole};
 use crate::units::Instant;
 
-static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tcpwin"));
+pub(super) static OBJECT: &[u8] = aya::include_bytes_aligned!(concat!(env!("OUT_DIR"), "/tcpwin"));
 
 /// Where the kernel's BTF is.
 const BTF_PATH: &str = "/sys/kernel/btf/vmlinux";
@@ -34,6 +34,9 @@ pub enum LoadError {
     /// BTF of no use.
     #[error(transparent)]
     Btf(#[from] btf::BtfError),
+    /// The object is not as we built it.
+    #[error(transparent)]
+    Field(#[from] field::FieldError),
     /// The kernel refused the object or its maps.
     #[error("cannot load the kernel programs: {0}")]
     Object(#[from] aya::EbpfError),
@@ -88,6 +91,7 @@ pub(super) fn open(options: &LoadOptions) -> Result<EbpfSource, LoadError> {
     let offsets = btf.offsets()?;
     let have_cookie_helper = u32::from(btf.has_function("bpf_get_socket_ptr_cookie"));
     let have_cong_state_set = u32::from(btf.has_tracepoint("tcp_cong_state_set"));
+    let object = field::place(OBJECT, &offsets)?;
     let aya_btf = aya::Btf::from_sys_fs()?;
 
     let mut ebpf = EbpfLoader::new()
@@ -99,7 +103,7 @@ pub(super) fn open(options: &LoadOptions) -> Result<EbpfSource, LoadError> {
         .map_max_entries("CHANGES", options.slots)
         .map_max_entries("SOCKETS", options.slots)
         .map_max_entries("FREE_SLOTS", options.slots)
-        .load(OBJECT)?;
+        .load(&object)?;
 
     // Free slots before any program runs; the lowest index on top, so that slots in use stay close together.
     let mut free: Stack<_, u32> =
