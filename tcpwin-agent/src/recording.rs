@@ -15,13 +15,11 @@ mod reader;
 mod recorder;
 mod segments;
 mod standing;
-#[cfg(test)]
-mod tests;
 
 pub use anonymise::Mask;
 pub use copy::{Copy, CopyError};
 pub use header::{About, Header};
 pub use input::{Input, Inputs, Laid};
-pub use reader::{Fault, FaultKind, OpenError, Reader};
+pub use reader::{Contents, Fault, FaultKind, OpenError, Reader, read_all};
 pub use recorder::{Clocks, Recorder, Sink};
 pub use segments::{Limits, SegmentError, Segments, segments_of};

@@ -4,6 +4,7 @@ use std::io::{self, Read, Seek, SeekFrom};
 
 use super::frame::{Frame, FrameError, HEAD, Head, Kind, MAGIC, VERSION};
 use super::header::Header;
+use super::input::Inputs;
 use crate::units::Instant;
 
 /// Why a file cannot be replayed at all.
@@ -230,4 +231,50 @@ fn fill(input: &mut impl Read, room: &mut [u8]) -> io::Result<usize> {
         }
     }
     Ok(got)
+}
+
+/// What a recording in memory holds.
+#[derive(Debug, Default)]
+pub struct Contents {
+    /// Whole frames, the first one and the last one not counted.
+    pub frames: u64,
+    /// Inputs in them.
+    pub inputs: u64,
+    /// Why there are no more.
+    pub fault: Option<String>,
+}
+
+/// Reads all of it, whatever the bytes are. What fuzzers call.
+#[must_use]
+pub fn read_all(bytes: &[u8]) -> Contents {
+    let mut contents = Contents::default();
+    let mut reader = match Reader::open(bytes) {
+        Ok(reader) => reader,
+        Err(error) => {
+            contents.fault = Some(error.to_string());
+            return contents;
+        }
+    };
+    loop {
+        let offset = reader.offset();
+        let mut inputs = match reader.next_frame() {
+            Ok(Some(frame)) => Inputs::new(frame.raw),
+            Ok(None) => return contents,
+            Err(fault) => {
+                contents.fault = Some(fault.to_string());
+                return contents;
+            }
+        };
+        contents.frames += 1;
+        loop {
+            match inputs.next() {
+                Ok(Some(_)) => contents.inputs += 1,
+                Ok(None) => break,
+                Err(error) => {
+                    contents.fault = Some(reader.malformed(offset, error).to_string());
+                    return contents;
+                }
+            }
+        }
+    }
 }

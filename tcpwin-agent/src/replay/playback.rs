@@ -73,6 +73,10 @@ impl Player {
         }
         self.wanted = to;
         while (!self.begun || self.replay.now() < self.wanted) && self.step() {}
+        if self.wanted == end {
+            // Whatever is wrong with the end shows only there.
+            while self.step() {}
+        }
     }
 
     /// If there was one more.
