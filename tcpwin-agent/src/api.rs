@@ -6,11 +6,11 @@
 //! | the telemetry path | the metrics |
 //! | `/-/healthy`, `/-/ready` | 200, or 503 with the reason |
 //! | `/healthz` | source, hooks and losses as JSON |
-//! | `/api/v1/connections` | connections with their verdicts: `bound`, `limit`, `process`, `peer`, `netns`, `sort`, `count` |
+//! | `/api/v1/connections` | connections with their verdicts: `filter`, `sort` (both docs/filter.md), `fields`, `offset`, `count` |
 //! | `/api/v1/connections/{id}` | one of them |
 //! | `/api/v1/findings` | what is worth telling of many connections at once, what gives most first |
 //! | `/api/v1/snapshot` | everything, for `top` |
-//! | `/api/v1/events` | what happens, as server-sent events |
+//! | `/api/v1/events` | what happens, as server-sent events: `filter` |
 //!
 //! What tells of single connections is answered to this host alone.
 
@@ -30,7 +30,9 @@ mod access;
 mod bind;
 mod connections;
 mod events;
+mod fields;
 mod pages;
+mod parameters;
 mod select;
 mod serve;
 mod stall;
