@@ -6,13 +6,13 @@
 //! | the telemetry path | the metrics |
 //! | `/-/healthy`, `/-/ready` | 200, or 503 with the reason |
 //! | `/healthz` | source, hooks and losses as JSON |
-//! | `/api/v1/connections` | connections with their verdicts: `bound`, `limit`, `process`, `peer`, `netns`, `sort`, `count` |
+//! | `/api/v1/connections` | connections with their verdicts: `filter`, `sort` (both docs/filter.md), `fields`, `offset`, `count` |
 //! | `/api/v1/connections/{id}` | one of them |
 //! | `/api/v1/findings` | what is worth telling of many connections at once, what gives most first |
 //! | `/api/v1/listeners` | listening sockets with their accept queues |
 //! | `/api/v1/host` | counters of the host: Fast Open, TCP's memory, softirq, interfaces |
 //! | `/api/v1/snapshot` | everything, for `top` |
-//! | `/api/v1/events` | what happens, as server-sent events |
+//! | `/api/v1/events` | what happens, as server-sent events: `filter` |
 //! | `/api/v1/recording` | what goes into the table from now on, as a recording |
 //!
 //! What tells of single connections is answered to this host alone.
@@ -33,8 +33,10 @@ mod access;
 mod bind;
 mod connections;
 mod events;
+mod fields;
 mod host;
 mod pages;
+mod parameters;
 mod recording;
 mod select;
 mod serve;

@@ -1,5 +1,6 @@
 //! Attaching to a running agent over its API.
 
+use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read};
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
 use ureq::Agent;
 
+use crate::query::Filter;
 use crate::snapshot::feed::{Events, Told};
 use crate::snapshot::{Feed, FeedError, Snapshot, TraceEvent};
 
@@ -123,14 +125,18 @@ impl Attached {
         })
     }
 
-    /// Its events from now on. They are read on a thread of their own that ends with the agent or the reader.
+    /// Its events from now on, as far as the agent knows `filter`: one of another version may tell more. They are read on a thread of their own that ends with the agent or the reader.
     ///
     /// # Errors
     /// When the agent is gone or refuses.
-    pub fn events(&self) -> Result<Events, AttachError> {
+    pub fn events(&self, filter: &Filter) -> Result<Events, AttachError> {
         let endless = client(None);
-        let response =
-            open(&endless, &self.url, "/api/v1/events").map_err(|failure| self.refused(failure))?;
+        let mut path = "/api/v1/events".to_owned();
+        if !filter.is_empty() {
+            path.push_str("?filter=");
+            path.push_str(&encoded(filter.text()));
+        }
+        let response = open(&endless, &self.url, &path).map_err(|failure| self.refused(failure))?;
         let (tell, told) = mpsc::channel(EVENTS_KEPT);
         let lines = BufReader::new(response.into_body().into_reader());
         let reader = std::thread::Builder::new().name("tcpwin-events".to_owned());
@@ -251,6 +257,19 @@ fn normal(url: &str) -> Result<String, AttachError> {
     } else {
         Err(refused())
     }
+}
+
+/// As a value in a query (RFC 3986, section 2.1).
+fn encoded(text: &str) -> String {
+    let mut encoded = String::with_capacity(text.len() * 3);
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~".contains(&byte) {
+            encoded.push(char::from(byte));
+        } else {
+            let _ = write!(encoded, "%{byte:02X}");
+        }
+    }
+    encoded
 }
 
 /// Reads server-sent events (WHATWG HTML, section 9.2) until either end is gone.

@@ -9,8 +9,10 @@ use crate::config::{
     Age, ByteSize, Capacity, ListenAddress, LogFormat, LogLevel, Overrides, PathBandwidth, RecordSettings,
     SourceChoice, TelemetryPath, Tick,
 };
-use crate::query::Filter;
+use crate::query::{Filter, FilterError};
+use crate::snapshot::TraceEvent;
 use crate::top::{self, ColourMode, Sort};
+use crate::trace;
 
 /// How the program ends. Documented in `--help` and docs/exit-codes.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,6 +30,8 @@ pub enum Exit {
     Kernel = 4,
     /// Done, but a part of what was asked was lost.
     Partial = 5,
+    /// The time was up before as many events came as were asked for.
+    Short = 6,
 }
 
 const EXIT_CODES: &str = "\
@@ -37,7 +41,8 @@ Exit codes:
   2  wrong arguments or config file
   3  a privilege is missing; the message says which
   4  no source of socket data works on this kernel, or the one asked for by --source does not
-  5  done, but a part was lost: trace could not keep up with the events, or a recording is damaged or cut short";
+  5  done, but a part was lost: trace could not keep up with the events, or a recording is damaged or cut short
+  6  trace: --duration was over before --count events came";
 
 /// What limits every TCP connection of this host, what lifting the limit gives, and who must act
 #[derive(Debug, Parser)]
@@ -190,8 +195,8 @@ struct ScreenArgs {
     /// Order of the table: a column, or -COLUMN for the other way round [default: limit, the sickest first]
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     sort: Option<Sort>,
-    /// Show only what passes: words, and comparisons such as limit=rwnd or rate>1M
-    #[arg(long, value_name = "FILTER")]
+    /// Show only what passes: words, and conditions such as limit=rwnd or "rate > 1M and peer in 203.0.113.0/24"
+    #[arg(long, value_name = "FILTER", value_parser = parse_filter)]
     filter: Option<Filter>,
     /// Show only connections held by a window, loss or this host
     #[arg(long)]
@@ -243,13 +248,19 @@ impl TopArgs {
 pub struct TraceArgs {
     /// One JSON object a line
     #[arg(long)]
-    pub json: bool,
+    json: bool,
+    /// Tell only what passes: words, and conditions such as "event = close and rtt > 50ms and proc = nginx"
+    #[arg(long, value_name = "FILTER", value_parser = parse_filter)]
+    filter: Option<Filter>,
+    /// Tell only these kinds of events, with commas between
+    #[arg(long, value_name = "KIND", value_delimiter = ',', value_parser = TraceEvent::NAMES)]
+    event: Vec<String>,
     /// End after this many events
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    pub count: Option<u64>,
+    count: Option<u64>,
     /// End after this time, such as 30s or 5m
     #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
-    pub duration: Option<Duration>,
+    duration: Option<Duration>,
     #[command(flatten)]
     #[expect(missing_docs, reason = "clap would show it")]
     pub record: RecordArgs,
@@ -262,6 +273,28 @@ pub struct TraceArgs {
     #[command(flatten)]
     #[expect(missing_docs, reason = "clap would show it")]
     pub watch: WatchArgs,
+}
+
+impl TraceArgs {
+    /// Which events are told, and how; `columns` are the terminal's, if lines go to one.
+    #[must_use]
+    pub fn options(&self, columns: Option<usize>) -> trace::Options {
+        trace::Options {
+            filter: self.filter.clone().unwrap_or_default(),
+            kinds: self.event.clone(),
+            json: self.json,
+            columns,
+            count: self.count,
+            duration: self.duration,
+        }
+    }
+}
+
+/// With the fault pointed at.
+fn parse_filter(text: &str) -> Result<Filter, String> {
+    text.parse().map_err(|error: FilterError| {
+        format!("wrong at column {}\n\n{}", error.column + 1, error.pointed(text))
+    })
 }
 
 fn parse_duration(text: &str) -> Result<Duration, String> {
@@ -341,6 +374,7 @@ mod tests {
             Exit::Privilege,
             Exit::Kernel,
             Exit::Partial,
+            Exit::Short,
         ] {
             assert!(
                 help.contains(&format!("\n  {}  ", code as u8)),

@@ -147,11 +147,12 @@ fn trace(arguments: &TraceArgs) -> Outcome {
         level: LogLevel::Warn,
         format: LogFormat::Text,
     });
-    let options = trace::Options {
-        json: arguments.json,
-        count: arguments.count,
-        duration: arguments.duration,
-    };
+    let columns = rustix::termios::tcgetwinsize(std::io::stdout()).ok();
+    let options = arguments.options(
+        columns
+            .map(|size| usize::from(size.ws_col))
+            .filter(|columns| *columns > 0),
+    );
     if let Some(file) = &arguments.replay.replay {
         return trace_replay(file, options);
     }
@@ -168,7 +169,7 @@ fn trace(arguments: &TraceArgs) -> Outcome {
         let events = match (&attached, &pipeline) {
             (Some(agent), _) => {
                 agent.version_note().inspect(|note| tracing::warn!("{note}"));
-                agent.events()?
+                agent.events(&options.filter)?
             }
             (None, Some(pipeline)) => pipeline.handle().subscribe().await?,
             (None, None) => return Err(anyhow!("neither an agent nor a pipeline")),
@@ -190,10 +191,10 @@ fn trace(arguments: &TraceArgs) -> Outcome {
         );
         return Err(anyhow!("{who} ended before the trace was over").into());
     }
-    Ok(if outcome.missed > 0 {
-        Exit::Partial
-    } else {
-        Exit::Done
+    Ok(match outcome {
+        trace::Outcome { missed: 1.., .. } => Exit::Partial,
+        trace::Outcome { short: true, .. } => Exit::Short,
+        _ => Exit::Done,
     })
 }
 

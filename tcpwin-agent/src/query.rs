@@ -38,7 +38,7 @@ pub use self::sort::Sort;
 
 use self::node::Node;
 use self::subject::Subject;
-use crate::snapshot::Connection;
+use crate::snapshot::{Connection, TraceEvent};
 
 /// What is wrong with a filter or a sort, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -102,7 +102,13 @@ impl Filter {
     /// If `connection` passes. Allocates nothing.
     #[must_use]
     pub fn matches(&self, connection: &Connection) -> bool {
-        self.passes(Subject::Connection(connection))
+        self.passes(connection.into())
+    }
+
+    /// If `event` passes, by what it is and by what it says of its connection. Allocates nothing.
+    #[must_use]
+    pub fn matches_event(&self, event: &TraceEvent) -> bool {
+        self.passes(event.into())
     }
 
     fn passes(&self, subject: Subject<'_>) -> bool {
@@ -134,7 +140,14 @@ impl<'de> Deserialize<'de> for Filter {
     }
 }
 
-/// Names of the fields, with spaces between.
+/// Names of the fields of connections, with spaces between.
 pub(crate) fn field_names() -> String {
-    field::names().collect::<Vec<_>>().join(" ")
+    let names = field::FIELDS.iter().map(|field| field.name);
+    names.collect::<Vec<_>>().join(" ")
+}
+
+/// Where the field of this name stands in a connection's JSON, if it does.
+pub(crate) fn json_name(name: &str) -> Option<&'static str> {
+    let found = field::find(name).or_else(|| field::in_json(name))?;
+    Some(found.json).filter(|json| !json.is_empty())
 }

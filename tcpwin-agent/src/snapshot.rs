@@ -9,9 +9,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::classify::{Bound, Direction, Limit, Remedy, Side};
-use crate::observation::{FastOpen, HookState, Origin, RetransmitKind, Retransmits, TcpState};
+use crate::observation::{FastOpen, HookState, Origin, Retransmits, TcpState};
 
 mod cause;
+mod event;
 pub mod feed;
 pub mod figures;
 mod finding;
@@ -20,6 +21,7 @@ pub mod playback;
 mod sample;
 
 pub use cause::{Cause, cost};
+pub use event::{TraceEvent, Whose};
 pub use finding::Finding;
 pub use host::{AcceptQueues, FastOpenCounts, HostFacts, Interface, Listener, MemoryPressure};
 pub use sample::{Sample, Watch};
@@ -331,70 +333,6 @@ pub struct Snapshot {
     pub samples: Vec<Sample>,
     /// Every connection; empty when nobody asked for them (see [`crate::daemon`]). The last field: the API writes it apart.
     pub connections: Vec<Arc<Connection>>,
-}
-
-/// An event for `trace`: one JSON object a line.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "event", rename_all = "snake_case")]
-#[expect(missing_docs, reason = "see the fields of Connection")]
-pub enum TraceEvent {
-    Open {
-        ts_ns: u64,
-        id: String,
-        netns: u32,
-        local: String,
-        peer: String,
-        origin: Origin,
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        process: Option<Process>,
-    },
-    /// With the final totals and the connection's last verdict.
-    Close {
-        ts_ns: u64,
-        duration_us: u64,
-        /// Which cause cost how many seconds, and how many bytes that would have moved; absent where none did.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        cost: Option<String>,
-        connection: Box<Connection>,
-    },
-    Retransmit {
-        ts_ns: u64,
-        id: String,
-        netns: u32,
-        local: String,
-        peer: String,
-        kind: RetransmitKind,
-        segments: u32,
-    },
-    Cwnd {
-        ts_ns: u64,
-        id: String,
-        netns: u32,
-        local: String,
-        peer: String,
-        cwnd: u32,
-        ssthresh: u32,
-        by_timeout: bool,
-    },
-    Reset {
-        ts_ns: u64,
-        id: String,
-        netns: u32,
-        local: String,
-        peer: String,
-        sent: bool,
-    },
-    /// The verdict of a live connection changed.
-    Verdict {
-        ts_ns: u64,
-        id: String,
-        netns: u32,
-        local: String,
-        peer: String,
-        from: Limit,
-        to: Limit,
-        proof: String,
-    },
 }
 
 /// Why a snapshot could not be had.

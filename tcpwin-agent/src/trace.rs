@@ -3,22 +3,40 @@
 use std::io::{self, Write};
 use std::time::Duration;
 
+use crate::query::Filter;
+use crate::snapshot::TraceEvent;
 use crate::snapshot::feed::{Events, Told};
 
+mod layout;
 mod line;
 mod stamp;
 
 pub use stamp::{Stamp, zone_seconds};
 
-/// How events are told.
-#[derive(Clone, Copy, Debug, Default)]
+use layout::Layout;
+
+/// Which events are told, and how.
+#[derive(Clone, Debug, Default)]
 pub struct Options {
+    /// Only what passes.
+    pub filter: Filter,
+    /// Only these kinds; all if there are none.
+    pub kinds: Vec<String>,
     /// One JSON object a line.
     pub json: bool,
+    /// Columns of the terminal that lines go to; a file or pipe has none.
+    pub columns: Option<usize>,
     /// End after this many.
     pub count: Option<u64>,
     /// End after this time.
     pub duration: Option<Duration>,
+}
+
+impl Options {
+    fn wants(&self, event: &TraceEvent) -> bool {
+        let kind = || self.kinds.iter().any(|kind| kind == event.name());
+        (self.kinds.is_empty() || kind()) && self.filter.matches_event(event)
+    }
 }
 
 /// What became of a trace.
@@ -30,6 +48,8 @@ pub struct Outcome {
     pub missed: u64,
     /// The agent or pipeline went away before the trace was over.
     pub cut: bool,
+    /// The time was up before as many events came as were asked for.
+    pub short: bool,
 }
 
 /// Why a trace ended early.
@@ -54,6 +74,7 @@ pub async fn run(
     let mut writer = Writer {
         out,
         stamp,
+        layout: Layout::new(options.columns),
         options,
         outcome: Outcome::default(),
     };
@@ -68,6 +89,7 @@ pub async fn run(
 struct Writer<W> {
     out: W,
     stamp: Stamp,
+    layout: Layout,
     options: Options,
     outcome: Outcome,
 }
@@ -83,14 +105,17 @@ impl<W: Write> Writer<W> {
         };
         tokio::pin!(stop, time_is_up);
         if !self.options.json {
-            writeln!(self.out, "{}", line::header())?;
+            writeln!(self.out, "{}", line::header(&mut self.layout))?;
             self.out.flush()?;
         }
         loop {
             let next = tokio::select! {
                 biased;
                 () = &mut stop => return Ok(()),
-                () = &mut time_is_up => return Ok(()),
+                () = &mut time_is_up => {
+                    self.outcome.short = self.options.count.is_some();
+                    return Ok(());
+                }
                 next = events.next() => next,
             };
             let Some(told) = next else {
@@ -113,13 +138,14 @@ impl<W: Write> Writer<W> {
 
     fn tell(&mut self, told: &Told) -> io::Result<()> {
         match told {
+            Told::Event(event) if !self.options.wants(event) => Ok(()),
             Told::Event(event) => {
                 self.outcome.told += 1;
                 if self.options.json {
                     serde_json::to_writer(&mut self.out, event)?;
                     writeln!(self.out)
                 } else {
-                    writeln!(self.out, "{}", line::text(event, self.stamp))
+                    writeln!(self.out, "{}", line::text(event, self.stamp, &mut self.layout))
                 }
             }
             Told::Missed(missed) => {

@@ -34,6 +34,32 @@ fn wrong_arguments_are_2() {
 }
 
 #[test]
+fn a_wrong_filter_is_2_and_pointed_at() {
+    for command in ["top", "trace"] {
+        let (code, text) = tcpwin(&[command, "--filter", "rtt>5ms bound=windo"]);
+        assert_eq!(code, 2, "{text}");
+        names(
+            &text,
+            &[
+                "--filter",
+                "column 15",
+                "rtt>5ms bound=windo\n              ^ `bound` is one of window ",
+            ],
+        );
+    }
+}
+
+#[test]
+fn a_trace_whose_time_is_up_too_soon_is_6() {
+    let asked = "trace --source sock_diag --event close --filter proc=nobody-runs-this --duration 100ms";
+    let words: Vec<&str> = asked.split(' ').collect();
+    let (code, text) = tcpwin(&words);
+    assert_eq!(code, 0, "{text}");
+    let (code, text) = tcpwin(&[&words[..], &["--count", "1"]].concat());
+    assert_eq!(code, 6, "{text}");
+}
+
+#[test]
 fn a_wrong_key_is_2_with_file_line_and_what_is_allowed() {
     let mut file = tempfile::NamedTempFile::new().unwrap();
     write!(file, "interval = \"1s\"\n[web]\nlisten = \":0\"\n").unwrap();

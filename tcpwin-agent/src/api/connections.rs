@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::body::{Body, Bytes};
-use axum::extract::{Path, Query, State};
+use axum::extract::{Path, State};
 use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
@@ -14,15 +14,16 @@ use tokio::sync::OwnedSemaphorePermit;
 
 use crate::snapshot::{Connection, Finding, Snapshot};
 
+use super::fields::Fields;
+use super::parameters::Refused;
 use super::select::Select;
 use super::{App, Refusal};
 
 /// Connections written at a time: an answer is never in memory as a whole.
 const CHUNK: usize = 64;
 
-pub(super) async fn list(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Refusal> {
-    let Query(select) = Query::<Select>::try_from_uri(&uri)
-        .map_err(|error| Refusal(StatusCode::BAD_REQUEST, error.body_text()))?;
+pub(super) async fn list(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Refused> {
+    let select = Select::read(&uri)?;
     let (snapshot, permit) = large(&app).await?;
     let (connections, matched) = select.apply(&snapshot.connections);
     let total = snapshot.connections.len();
@@ -30,7 +31,7 @@ pub(super) async fn list(State(app): State<Arc<App>>, uri: Uri) -> Result<Respon
         "{{\"at_ns\":{},\"total\":{total},\"matched\":{matched},\"connections\":[",
         snapshot.at_ns
     );
-    Ok(json_list(head, connections, permit))
+    Ok(json_list(head, connections, select.fields, permit))
 }
 
 pub(super) async fn one(
@@ -68,7 +69,7 @@ pub(super) async fn snapshot(State(app): State<Arc<App>>) -> Result<Response, Re
         .map_err(|error| Refusal(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
     // `connections` is the last field, so the list goes where the empty one is.
     match head.strip_suffix("]}") {
-        Some(open) => Ok(json_list(open.to_owned(), full.connections.clone(), permit)),
+        Some(open) => Ok(json_list(open.to_owned(), full.connections.clone(), None, permit)),
         None => Ok(Json(full).into_response()),
     }
 }
@@ -100,7 +101,12 @@ pub(super) async fn large(app: &App) -> Result<(Arc<Snapshot>, OwnedSemaphorePer
 }
 
 /// `head`, the connections, `]}`.
-fn json_list(head: String, connections: Vec<Arc<Connection>>, permit: OwnedSemaphorePermit) -> Response {
+fn json_list(
+    head: String,
+    connections: Vec<Arc<Connection>>,
+    fields: Option<Fields>,
+    permit: OwnedSemaphorePermit,
+) -> Response {
     let chunks = connections.len().div_ceil(CHUNK);
     let body = (0..chunks).map(move |chunk| {
         let _held_to_the_end = &permit;
@@ -112,7 +118,10 @@ fn json_list(head: String, connections: Vec<Arc<Connection>>, permit: OwnedSemap
                 text.push(b',');
             }
             // Strings, numbers and maps with string keys: writing them to memory cannot fail.
-            let _ = serde_json::to_writer(&mut text, connection);
+            let _ = match &fields {
+                Some(fields) => serde_json::to_writer(&mut text, &fields.of(connection)),
+                None => serde_json::to_writer(&mut text, connection),
+            };
         }
         Bytes::from(text)
     });

@@ -5,20 +5,33 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::extract::State;
+use axum::http::Uri;
 use axum::response::sse::{Event, KeepAlive, Sse};
 use futures_util::stream::{self, Stream};
+use serde::Deserialize;
 
-use crate::snapshot::TraceEvent;
+use crate::query::Filter;
 use crate::snapshot::feed::Told;
 
+use super::parameters::{self, Refused};
 use super::{App, Refusal};
 
 /// A sign of life for readers while nothing happens.
 const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
+/// The query of `/api/v1/events`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Query {
+    filter: Option<String>,
+}
+
 pub(super) async fn stream(
     State(app): State<Arc<App>>,
-) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refusal> {
+    uri: Uri,
+) -> Result<Sse<impl Stream<Item = Result<Event, Infallible>>>, Refused> {
+    let Query { filter } = parameters::read(&uri)?;
+    let filter: Filter = parameters::parsed("filter", filter)?.unwrap_or_default();
     let permit = Arc::clone(&app.event_readers).try_acquire_owned();
     let permit = permit.map_err(|_| Refusal::busy("readers of events"))?;
     let events = app
@@ -26,18 +39,26 @@ pub(super) async fn stream(
         .subscribe()
         .await
         .map_err(|error| Refusal::pipeline_gone(&error))?;
-    let told = stream::unfold((events, permit), |(mut events, permit)| async move {
-        let event = to_sse(&events.next().await?);
-        Some((Ok(event), (events, permit)))
-    });
+    let told = stream::unfold(
+        (events, filter, permit),
+        |(mut events, filter, permit)| async move {
+            loop {
+                match events.next().await? {
+                    Told::Event(event) if !filter.matches_event(&event) => {}
+                    told => return Some((Ok(to_sse(&told)), (events, filter, permit))),
+                }
+            }
+        },
+    );
     Ok(Sse::new(told).keep_alive(KeepAlive::new().interval(KEEP_ALIVE)))
 }
 
 fn to_sse(told: &Told) -> Event {
     match told {
         Told::Event(event) => {
-            let kind = Event::default().event(kind(event));
-            kind.json_data(event)
+            let named = Event::default().event(event.name());
+            named
+                .json_data(event)
                 .unwrap_or_else(|error| broken(&error.to_string()))
         }
         Told::Missed(missed) => Event::default()
@@ -49,15 +70,4 @@ fn to_sse(told: &Told) -> Event {
 
 fn broken(why: &str) -> Event {
     Event::default().comment(why.replace(['\n', '\r'], " "))
-}
-
-const fn kind(event: &TraceEvent) -> &'static str {
-    match event {
-        TraceEvent::Open { .. } => "open",
-        TraceEvent::Close { .. } => "close",
-        TraceEvent::Retransmit { .. } => "retransmit",
-        TraceEvent::Cwnd { .. } => "cwnd",
-        TraceEvent::Reset { .. } => "reset",
-        TraceEvent::Verdict { .. } => "verdict",
-    }
 }

@@ -1,18 +1,23 @@
-//! Which connections a request asks for.
+//! Which connections a request asks for, in which order, and what of them.
 
-use std::cmp::Ordering;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+use axum::http::Uri;
 use serde::Deserialize;
 
 use crate::classify::{Bound, Limit};
+use crate::query::{Filter, Sort};
 use crate::snapshot::Connection;
 
-/// The query of `/api/v1/connections`: what is given must be equal.
+use super::fields::Fields;
+use super::parameters::{self, Refused};
+
+/// The query of `/api/v1/connections`. What is given beside the filter must be equal.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Select {
+struct Query {
+    filter: Option<String>,
     bound: Option<Bound>,
     limit: Option<Limit>,
     /// Process id or name.
@@ -20,56 +25,66 @@ pub(super) struct Select {
     /// `ip` or `ip:port`.
     peer: Option<String>,
     netns: Option<u32>,
+    sort: Option<String>,
+    /// Connections left out at the head.
     #[serde(default)]
-    sort: Sort,
+    offset: usize,
     /// Most connections in the answer.
     count: Option<usize>,
+    fields: Option<String>,
 }
 
-/// The largest first.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Sort {
-    #[default]
-    Rate,
-    Ceiling,
-    Gain,
-    Age,
-    Retransmits,
-    Unsent,
+/// A request for connections, valid.
+#[derive(Debug)]
+pub(super) struct Select {
+    query: Query,
+    filter: Filter,
+    sort: Sort,
+    pub(super) fields: Option<Fields>,
 }
 
 impl Select {
-    /// Those asked for, in order, and how many there were before `count` cut them.
+    /// From the query of `uri`.
+    pub(super) fn read(uri: &Uri) -> Result<Self, Refused> {
+        let mut query: Query = parameters::read(uri)?;
+        Ok(Self {
+            filter: parameters::parsed("filter", query.filter.take())?.unwrap_or_default(),
+            sort: parameters::parsed("sort", query.sort.take())?.unwrap_or_else(Sort::fastest),
+            fields: query.fields.as_deref().map(Fields::read).transpose()?,
+            query,
+        })
+    }
+
+    /// Those asked for, in order, and how many there were before `offset` and `count` cut them.
     pub(super) fn apply(&self, connections: &[Arc<Connection>]) -> (Vec<Arc<Connection>>, usize) {
-        let mut chosen: Vec<_> = connections
+        let chosen: Vec<u32> = connections
             .iter()
-            .filter(|each| self.wants(each))
-            .cloned()
+            .zip(0..)
+            .filter(|(each, _)| self.wants(each))
+            .map(|(_, index)| index)
             .collect();
-        let matched = chosen.len();
-        let order = |a: &Arc<Connection>, b: &Arc<Connection>| self.sort.compare(a, b);
-        let count = self.count.unwrap_or(matched).min(matched);
-        if count > 0 && count < matched {
-            chosen.select_nth_unstable_by(count - 1, order);
-        }
-        chosen.truncate(count);
-        chosen.sort_unstable_by(order);
-        (chosen, matched)
+        let Query { offset, count, .. } = self.query;
+        let most = count.map_or(usize::MAX, |count| offset.saturating_add(count));
+        let arranged = self.sort.arrange(connections, &chosen, most);
+        let shown = arranged.into_iter().skip(offset);
+        let shown = shown.map(|index| Arc::clone(&connections[index as usize]));
+        (shown.collect(), chosen.len())
     }
 
     fn wants(&self, connection: &Connection) -> bool {
-        self.bound.is_none_or(|bound| connection.bound == bound)
-            && self.limit.is_none_or(|limit| connection.limit == limit)
-            && self.netns.is_none_or(|netns| connection.netns == netns)
-            && self.process.as_ref().is_none_or(|wanted| {
+        let query = &self.query;
+        query.bound.is_none_or(|bound| connection.bound == bound)
+            && query.limit.is_none_or(|limit| connection.limit == limit)
+            && query.netns.is_none_or(|netns| connection.netns == netns)
+            && query.process.as_ref().is_none_or(|wanted| {
                 let process = connection.process.as_ref();
                 process.is_some_and(|process| process.name == *wanted || process.pid.to_string() == *wanted)
             })
-            && self
+            && query
                 .peer
                 .as_ref()
                 .is_none_or(|wanted| is_peer(&connection.peer, wanted))
+            && self.filter.matches(connection)
     }
 }
 
@@ -79,28 +94,4 @@ fn is_peer(peer: &str, wanted: &str) -> bool {
             .is_ok_and(|peer| Ok(peer.ip()) == wanted.parse())
     };
     peer == wanted || address()
-}
-
-impl Sort {
-    /// By the figure, then by id so that the order is stable; those without the figure come last.
-    fn compare(self, a: &Connection, b: &Connection) -> Ordering {
-        let key = |each: &Connection| self.figure(each).unwrap_or(f64::NEG_INFINITY);
-        key(b)
-            .total_cmp(&key(a))
-            .then_with(|| (&a.id, a.netns).cmp(&(&b.id, b.netns)))
-    }
-
-    fn figure(self, connection: &Connection) -> Option<f64> {
-        match self {
-            Self::Rate => Some(connection.rate_bps),
-            Self::Ceiling => connection.ceiling_bps,
-            Self::Gain => connection
-                .next
-                .as_ref()
-                .map(|next| next.rate_bps - connection.rate_bps),
-            Self::Age => Some(connection.age_us as f64),
-            Self::Retransmits => connection.tcp.retransmits_total.map(f64::from),
-            Self::Unsent => connection.tcp.unsent_bytes.map(f64::from),
-        }
-    }
 }

@@ -14,7 +14,7 @@ use crate::observation::Origin;
 use crate::snapshot::feed::{self, Request, Told};
 use crate::snapshot::{
     Ceiling, Connection, Feed as _, Finding, Health, HostFacts, Listener, Process, Snapshot, TcpFields,
-    TraceEvent,
+    TraceEvent, Whose,
 };
 
 fn connection(id: u32, limit: Limit, rate_bps: f64) -> Arc<Connection> {
@@ -247,6 +247,13 @@ fn connections_are_chosen_sorted_and_cut() {
         ("netns=4026531840&count=1", vec!["198"]),
         ("sort=gain&count=1", vec!["3"]),
         ("sort=age&count=1", vec!["199"]),
+        ("filter=limit%20in%20(rwnd,app)%20and%20rate%3C3", vec!["1"]),
+        (
+            "filter=proc%3Dcurl+or+peer+in+198.51.100.7/32&sort=-age&count=2&offset=1",
+            vec!["2", "4"],
+        ),
+        ("sort=dir,-rate&count=1", vec!["0"]),
+        ("offset=200", vec![]),
         ("limit=sndbuf", vec![]),
         ("count=0", vec![]),
     ] {
@@ -340,6 +347,73 @@ fn a_wrong_query_says_what_is_allowed() {
 }
 
 #[test]
+fn a_wrong_filter_or_sort_is_pointed_at() {
+    let mut served = served(snapshot(0));
+    let full = Arc::new(snapshot(1));
+    for (path, parameter, column, pointed) in [
+        (
+            "connections?filter=bound%3Dwindo",
+            "filter",
+            7,
+            "bound=windo\n      ^ `bound` is one of window ",
+        ),
+        (
+            "connections?sort=rate,rat",
+            "sort",
+            6,
+            "rate,rat\n     ^ no field `rat`; did you mean rate or rtt?",
+        ),
+        (
+            "events?filter=rtt%3E",
+            "filter",
+            5,
+            "rtt>\n    ^ a value comes after this",
+        ),
+    ] {
+        let (status, answer) = served.ask(&format!("/api/v1/{path}"), &full);
+        let body: Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!(
+            (status, &body["parameter"], &body["column"]),
+            (400, &parameter.into(), &column.into())
+        );
+        assert!(body["pointed"].as_str().unwrap().starts_with(pointed), "{answer}");
+        assert!(
+            body["error"]
+                .as_str()
+                .unwrap()
+                .starts_with(&format!("{parameter}: column {column}: "))
+        );
+    }
+}
+
+#[test]
+fn a_part_of_each_connection_by_the_names_of_the_json() {
+    let mut served = served(snapshot(0));
+    let mut full = snapshot(3);
+    Arc::make_mut(&mut full.connections[2]).tcp.srtt_us = Some(5);
+    let full = Arc::new(full);
+    let (status, answer) = served.ask(
+        "/api/v1/connections?fields=id,tcp.srtt_us,tcp.cwnd,process.name,cgroup&count=2",
+        &full,
+    );
+    let body: Value = serde_json::from_str(&answer).unwrap();
+    let expected = serde_json::json!([
+        { "id": "2", "process": { "name": "curl" }, "tcp": { "srtt_us": 5 } },
+        { "id": "1" },
+    ]);
+    assert_eq!((status, &body["connections"]), (200, &expected));
+    for (name, says) in [
+        ("rtt", "did you mean tcp.srtt_us?"),
+        ("srtt_us", "did you mean tcp.srtt_us?"),
+        ("tcp.speed", "there are id netns local "),
+        ("", "there are id netns local "),
+    ] {
+        let (status, why) = served.ask(&format!("/api/v1/connections?fields=id,{name}"), &full);
+        assert!(status == 400 && why.contains(says), "{why}");
+    }
+}
+
+#[test]
 fn one_connection_or_a_404_that_explains() {
     let mut served = served(snapshot(0));
     let full = Arc::new(snapshot(10));
@@ -373,17 +447,31 @@ fn trace_attaches_and_reads_events() {
     let mut served = served(snapshot(0));
     let url = served.address.to_string();
     let none = Arc::new(snapshot(0));
-    let mut events = served.playing(&none, move || Attached::connect(&url).unwrap().events().unwrap());
-    let reset = |ts_ns| TraceEvent::Reset {
+    let mut events = served.playing(&none, move || {
+        let agent = Attached::connect(&url).unwrap();
+        agent
+            .events(&"event = reset and proc = \"a b\"".parse().unwrap())
+            .unwrap()
+    });
+    let of = |name: &str, ts_ns| TraceEvent::Reset {
         ts_ns,
-        id: "7".to_owned(),
-        netns: 1,
-        local: "a".to_owned(),
-        peer: "b\nc".to_owned(),
+        whose: Whose {
+            id: "7".to_owned(),
+            netns: 1,
+            local: "a".to_owned(),
+            peer: "b\nc".to_owned(),
+            process: Some(Process {
+                pid: 1,
+                name: name.to_owned(),
+            }),
+            ..Whose::default()
+        },
         sent: true,
     };
-    served.inlet.events.send(Arc::new(reset(1))).unwrap();
-    served.inlet.events.send(Arc::new(reset(2))).unwrap();
+    let reset = |ts_ns| of("a b", ts_ns);
+    for event in [reset(1), of("other", 1), reset(2)] {
+        served.inlet.events.send(Arc::new(event)).unwrap();
+    }
     for ts_ns in [1, 2] {
         let told = served.runtime.block_on(events.next()).unwrap();
         assert_eq!(told, Told::Event(Arc::new(reset(ts_ns))));

@@ -5,7 +5,7 @@ use crate::classify::{self, Limit};
 use crate::connection::entry::Entry;
 use crate::observation::Observation;
 use crate::snapshot::{
-    Budget, Calls, Ceiling, Connection, Finding, Prevailing, Process, TcpFields, TraceEvent, cost,
+    Budget, Calls, Ceiling, Connection, Finding, Prevailing, Process, TcpFields, TraceEvent, Whose, cost,
 };
 use crate::source::RetransmitKind;
 use crate::units::Instant;
@@ -168,40 +168,52 @@ pub(super) fn connection(entry: &Entry, now: Instant) -> Connection {
     }
 }
 
-/// Identity of an event.
-struct Named {
-    id: String,
-    netns: u32,
-    local: String,
-    peer: String,
+/// Those of the socket's fields that move.
+fn moving(observation: &Observation) -> TcpFields {
+    let all = tcp(observation);
+    TcpFields {
+        srtt_us: all.srtt_us,
+        min_rtt_us: all.min_rtt_us,
+        cwnd: all.cwnd,
+        ssthresh: all.ssthresh,
+        mss: all.mss,
+        snd_wnd_bytes: all.snd_wnd_bytes,
+        in_flight_bytes: all.in_flight_bytes,
+        unsent_bytes: all.unsent_bytes,
+        bytes_acked: all.bytes_acked,
+        bytes_received: all.bytes_received,
+        delivered: all.delivered,
+        retransmits_total: all.retransmits_total,
+        congestion: all.congestion,
+        ..TcpFields::default()
+    }
 }
 
-fn named(entry: &Entry) -> Named {
+fn whose(entry: &Entry) -> Whose {
     let last = &entry.last;
-    Named {
+    Whose {
         id: last.key.cookie.to_string(),
         netns: last.key.netns,
         local: last.endpoints.local.to_string(),
         peer: last.endpoints.peer.to_string(),
+        process: process(entry),
+        cgroup: entry.owner.as_ref().and_then(|owner| owner.cgroup.clone()),
+        limit: Some(entry.prevailing.limit),
+        rate_bps: Some(entry.rate().bits()),
+        tcp: moving(last),
     }
 }
 
 pub(super) fn open(entry: &Entry) -> TraceEvent {
-    let Named {
-        id,
-        netns,
-        local,
-        peer,
-    } = named(entry);
-    let ts_ns = entry.last.since.0;
     TraceEvent::Open {
-        ts_ns,
-        id,
-        netns,
-        local,
-        peer,
+        ts_ns: entry.last.since.0,
+        // It has had no interval yet.
+        whose: Whose {
+            limit: None,
+            rate_bps: None,
+            ..whose(entry)
+        },
         origin: entry.last.origin,
-        process: process(entry),
     }
 }
 
@@ -218,18 +230,9 @@ pub(super) fn close(entry: &Entry) -> TraceEvent {
 }
 
 pub(super) fn retransmit(entry: &Entry, at: Instant, kind: RetransmitKind, segments: u32) -> TraceEvent {
-    let Named {
-        id,
-        netns,
-        local,
-        peer,
-    } = named(entry);
     TraceEvent::Retransmit {
         ts_ns: at.0,
-        id,
-        netns,
-        local,
-        peer,
+        whose: whose(entry),
         kind,
         segments,
     }
@@ -242,18 +245,9 @@ pub(super) fn cwnd_fall(
     ssthresh: u32,
     by_timeout: bool,
 ) -> TraceEvent {
-    let Named {
-        id,
-        netns,
-        local,
-        peer,
-    } = named(entry);
     TraceEvent::Cwnd {
         ts_ns: at.0,
-        id,
-        netns,
-        local,
-        peer,
+        whose: whose(entry),
         cwnd,
         ssthresh,
         by_timeout,
@@ -261,38 +255,19 @@ pub(super) fn cwnd_fall(
 }
 
 pub(super) fn reset(entry: &Entry, at: Instant, sent: bool) -> TraceEvent {
-    let Named {
-        id,
-        netns,
-        local,
-        peer,
-    } = named(entry);
     TraceEvent::Reset {
         ts_ns: at.0,
-        id,
-        netns,
-        local,
-        peer,
+        whose: whose(entry),
         sent,
     }
 }
 
 pub(super) fn verdict(entry: &Entry, at: Instant, from: Limit) -> TraceEvent {
-    let Named {
-        id,
-        netns,
-        local,
-        peer,
-    } = named(entry);
-    let to = entry.verdict.limit;
     TraceEvent::Verdict {
         ts_ns: at.0,
-        id,
-        netns,
-        local,
-        peer,
+        whose: whose(entry),
         from,
-        to,
+        to: entry.verdict.limit,
         proof: entry.verdict.proof.clone(),
     }
 }

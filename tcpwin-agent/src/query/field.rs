@@ -11,7 +11,7 @@ use super::token::Op;
 use super::unit::Unit;
 use super::value::Value;
 
-pub(super) use self::table::FIELDS;
+pub(super) use self::table::{EVENT_FIELDS, FIELDS};
 
 /// A field that can be compared and sorted by.
 pub(super) struct Field {
@@ -50,32 +50,37 @@ impl PartialEq for Field {
 
 /// The field of this name.
 pub(super) fn find(name: &str) -> Option<&'static Field> {
-    FIELDS
-        .iter()
-        .find(|field| field.names().any(|known| known.eq_ignore_ascii_case(name)))
+    all().find(|field| field.names().any(|known| known.eq_ignore_ascii_case(name)))
 }
 
-/// Names of all fields.
-pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    FIELDS.iter().map(|field| field.name)
+/// All fields.
+pub(super) fn all() -> impl Iterator<Item = &'static Field> {
+    FIELDS.iter().chain(EVENT_FIELDS)
+}
+
+/// The field of which this is the name in the JSON, with or without what it stands in.
+pub(super) fn in_json(name: &str) -> Option<&'static Field> {
+    all().find(|field| {
+        let tail = field.json.rsplit('.').next();
+        !field.json.is_empty() && (field.json == name || tail == Some(name))
+    })
 }
 
 /// What to say of a name that is none.
 pub(super) fn unknown(name: &str) -> String {
     let lower = name.to_ascii_lowercase();
-    // The JSON has the unit in the name.
-    let in_json = |field: &&Field| {
-        let tail = field.json.rsplit('.').next();
-        !field.json.is_empty() && (field.json == lower || tail == Some(&lower))
-    };
-    let near: Vec<&str> = match FIELDS.iter().find(in_json) {
+    let near: Vec<&str> = match in_json(&lower) {
         Some(field) => vec![field.name],
-        None => names().filter(|name| is_near(name, &lower)).take(4).collect(),
+        None => all()
+            .map(|field| field.name)
+            .filter(|name| is_near(name, &lower))
+            .take(4)
+            .collect(),
     };
     if near.is_empty() {
         format!(
             "no field `{name}`; there are {}",
-            names().collect::<Vec<_>>().join(" ")
+            all().map(|field| field.name).collect::<Vec<_>>().join(" ")
         )
     } else {
         format!("no field `{name}`; did you mean {}?", near.join(" or "))

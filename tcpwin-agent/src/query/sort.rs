@@ -32,13 +32,7 @@ struct By {
 /// The sickest first.
 impl Default for Sort {
     fn default() -> Self {
-        let by = field::find("limit").map(|field| By {
-            field,
-            inverted: false,
-        });
-        Self {
-            by: by.into_iter().collect(),
-        }
+        Self::natural("limit")
     }
 }
 
@@ -97,6 +91,23 @@ impl<'de> Deserialize<'de> for Sort {
 }
 
 impl Sort {
+    /// The fastest first.
+    #[must_use]
+    pub fn fastest() -> Self {
+        Self::natural("rate")
+    }
+
+    /// By one field; by none if there is no such field.
+    fn natural(name: &str) -> Self {
+        let by = field::find(name).map(|field| By {
+            field,
+            inverted: false,
+        });
+        Self {
+            by: by.into_iter().collect(),
+        }
+    }
+
     /// Fields by name, the first one first, and if each is the other way round.
     pub fn fields(&self) -> impl Iterator<Item = (&'static str, bool)> {
         self.by.iter().map(|by| (by.field.name, by.inverted))
@@ -164,7 +175,7 @@ impl Key<'_> {
 
 impl By {
     fn key(self, connection: &Connection) -> Key<'_> {
-        let subject = Subject::Connection(connection);
+        let subject = Subject::from(connection);
         if matches!(self.field.name, "limit" | "bound" | "sick") {
             return Key::Sickness(figures::severity(connection), -figures::withheld_bps(connection));
         }

@@ -1,4 +1,4 @@
-//! Figures that the screens derive from one connection.
+//! Figures and words that exits derive from one connection.
 
 use crate::classify::{Bound, Limit, Side};
 use crate::snapshot::{Connection, TcpFields};
@@ -102,4 +102,12 @@ pub(crate) fn limit_text(limit: Limit) -> &'static str {
         Limit::None => "idle or healthy",
         Limit::Unknown => "cannot be told yet",
     }
+}
+
+/// Control characters, and the invisible ones that reorder or hide text.
+pub(crate) fn steers(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}')
+        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
+        || matches!(c, '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use ratatui::text::Span;
 
+use crate::snapshot::figures::steers;
 use crate::units::{Micros, rtt_text};
 
 /// Cells that `text` takes.
@@ -33,14 +34,6 @@ pub(crate) fn clean(text: &str, ascii: bool) -> Cow<'_, str> {
         }
     }
     Cow::Owned(out)
-}
-
-/// Control characters, and the invisible ones that reorder or hide text.
-fn steers(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{feff}')
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
-        || matches!(c, '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 /// The ASCII spelling of the signs that our own sentences use.

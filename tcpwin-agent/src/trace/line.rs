@@ -1,150 +1,101 @@
-//! An event as a line for people: time, event, local → peer, process, details.
+//! An event as lines for people: time, event, local → peer, process, details.
 
 use crate::observation::{Origin, RetransmitKind};
 use crate::snapshot::{Connection, Process, TraceEvent};
 use crate::units::bytes_text;
 
 use super::Stamp;
+use super::layout::{Layout, Row};
 
 /// Names of the columns.
-pub(super) fn header() -> String {
-    row("TIME", "EVENT", "LOCAL", "PEER", "PROCESS", "DETAILS")
+pub(super) fn header(layout: &mut Layout) -> String {
+    layout.lines(&Row {
+        time: "TIME",
+        event: "EVENT",
+        local: "LOCAL",
+        between: " ",
+        peer: "PEER",
+        process: "PROCESS",
+        details: "DETAILS",
+    })
 }
 
-/// The line.
-pub(super) fn text(event: &TraceEvent, stamp: Stamp) -> String {
-    let told = told(event);
-    row(
-        &stamp.text(told.ts_ns),
-        told.name,
-        told.local,
-        told.peer,
-        &told.process.map(process_text).unwrap_or_default(),
-        &told.details,
-    )
-}
-
-struct TextOf<'a> {
-    ts_ns: u64,
-    name: &'static str,
-    local: &'a str,
-    peer: &'a str,
-    process: Option<&'a Process>,
-    details: String,
-}
-
-/// IPv6 addresses that are wider push the rest of their line, no other line.
-fn row(time: &str, event: &str, local: &str, peer: &str, process: &str, details: &str) -> String {
-    let arrow = if time == "TIME" { " " } else { "→" };
-    let line = format!("{time:<12}  {event:<10}  {local:<21} {arrow} {peer:<21}  {process:<20}  {details}");
-    line.trim_end().to_owned()
-}
-
-fn told(event: &TraceEvent) -> TextOf<'_> {
-    let of = |ts_ns: &u64, name, local, peer, details| TextOf {
-        ts_ns: *ts_ns,
-        name,
-        local,
-        peer,
-        process: None,
-        details,
+/// The event, without a line's end after it.
+pub(super) fn text(event: &TraceEvent, stamp: Stamp, layout: &mut Layout) -> String {
+    let (local, peer, process) = match event {
+        TraceEvent::Close { connection, .. } => {
+            (&*connection.local, &*connection.peer, connection.process.as_ref())
+        }
+        TraceEvent::Open { whose, .. }
+        | TraceEvent::Retransmit { whose, .. }
+        | TraceEvent::Cwnd { whose, .. }
+        | TraceEvent::Reset { whose, .. }
+        | TraceEvent::Verdict { whose, .. } => (&*whose.local, &*whose.peer, whose.process.as_ref()),
     };
+    layout.lines(&Row {
+        time: &stamp.text(event.ts_ns()),
+        event: event.name(),
+        local,
+        between: "→",
+        peer,
+        process: &process.map(process_text).unwrap_or_default(),
+        details: &details(event),
+    })
+}
+
+fn details(event: &TraceEvent) -> String {
     match event {
-        TraceEvent::Open {
-            ts_ns,
-            local,
-            peer,
-            origin,
-            process,
-            ..
-        } => TextOf {
-            process: process.as_ref(),
-            ..of(ts_ns, "open", local, peer, origin_text(*origin).to_owned())
-        },
+        TraceEvent::Open { origin, .. } => origin_text(*origin).to_owned(),
         TraceEvent::Close {
-            ts_ns,
             duration_us,
             cost,
             connection,
-        } => TextOf {
-            process: connection.process.as_ref(),
-            ..of(
-                ts_ns,
-                "close",
-                &connection.local,
-                &connection.peer,
-                close_text(connection, *duration_us, cost.as_deref()),
-            )
-        },
-        TraceEvent::Retransmit {
-            ts_ns,
-            local,
-            peer,
-            kind,
-            segments,
             ..
-        } => {
+        } => close_text(connection, *duration_us, cost.as_deref()),
+        TraceEvent::Retransmit { kind, segments, .. } => {
             let plural = if *segments == 1 { "segment" } else { "segments" };
-            let details = format!("{segments} {plural} by {}", kind_text(*kind));
-            of(ts_ns, "retransmit", local, peer, details)
+            format!("{segments} {plural} by {}", kind_text(*kind))
         }
         TraceEvent::Cwnd {
-            ts_ns,
-            local,
-            peer,
             cwnd,
             ssthresh,
             by_timeout,
             ..
         } => {
             let cause = if *by_timeout { "timeout" } else { "recovery" };
-            let details = format!("cwnd {cwnd} segments, ssthresh now {ssthresh}, by {cause}");
-            of(ts_ns, "cwnd", local, peer, details)
+            format!("cwnd {cwnd}, ssthresh now {ssthresh}, by {cause}")
         }
-        TraceEvent::Reset {
-            ts_ns,
-            local,
-            peer,
-            sent,
-            ..
-        } => {
-            let details = if *sent {
-                "sent by this host"
-            } else {
-                "sent by the peer"
-            };
-            of(ts_ns, "reset", local, peer, details.to_owned())
-        }
-        TraceEvent::Verdict {
-            ts_ns,
-            local,
-            peer,
-            from,
-            to,
-            proof,
-            ..
-        } => {
-            let details = format!("{} → {}: {proof}", from.name(), to.name());
-            of(ts_ns, "verdict", local, peer, details)
+        TraceEvent::Reset { sent: true, .. } => "sent by this host".to_owned(),
+        TraceEvent::Reset { sent: false, .. } => "sent by the peer".to_owned(),
+        TraceEvent::Verdict { from, to, proof, .. } => {
+            format!("{} → {}: {proof}", from.name(), to.name())
         }
     }
 }
 
-/// Totals, duration, last verdict and what the causes cost; what is not known is not told.
+/// Totals, duration, and what the causes cost or else the last verdict; what is not known is not told.
 fn close_text(connection: &Connection, duration_us: u64, cost: Option<&str>) -> String {
     let tcp = &connection.tcp;
-    let retransmits = tcp.retransmits_total.filter(|count| *count > 0);
+    let again = tcp.retransmits_total.filter(|count| *count > 0);
+    // What it cost names the duration itself.
+    let duration = cost.is_none().then(|| duration_text(duration_us));
+    let last = cost
+        .is_none()
+        .then(|| format!("last {}", connection.limit.name()));
     let parts = [
-        tcp.bytes_acked
-            .map(|bytes| format!("{} acked", bytes_text(bytes))),
+        tcp.bytes_acked.map(|bytes| format!("{} sent", bytes_text(bytes))),
         tcp.bytes_received
             .map(|bytes| format!("{} received", bytes_text(bytes))),
-        Some(format!("in {}", duration_text(duration_us))),
-        retransmits.map(|count| format!("{count} retransmitted")),
-        Some(format!("last {}", connection.limit.name())),
+        again.map(|count| format!("{count} retransmitted")),
+        duration.map(|duration| format!("in {duration}")),
+        last,
     ];
     let totals = parts.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    cost.map_or(totals.clone(), |cost| format!("{totals}; {cost}"))
+    match cost {
+        Some(cost) if totals.is_empty() => cost.to_owned(),
+        Some(cost) => format!("{totals}; {cost}"),
+        None => totals,
+    }
 }
 
 const fn origin_text(origin: Origin) -> &'static str {

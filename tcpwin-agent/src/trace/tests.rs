@@ -5,7 +5,7 @@ use tokio::sync::mpsc;
 use super::*;
 use crate::classify::{Bound, Direction, Limit, Side};
 use crate::observation::{Origin, RetransmitKind};
-use crate::snapshot::{Cause, Connection, Process, TcpFields, TraceEvent, cost};
+use crate::snapshot::{Cause, Connection, Process, TcpFields, TraceEvent, Whose, cost};
 
 const MS: u64 = 1_000_000;
 
@@ -62,11 +62,32 @@ fn connection() -> Connection {
 }
 
 fn events() -> Vec<TraceEvent> {
-    let (id, local, peer) = (
-        "9".to_owned(),
-        "192.0.2.1:44312".to_owned(),
-        "198.51.100.7:443".to_owned(),
-    );
+    let Connection {
+        id,
+        netns,
+        local,
+        peer,
+        process,
+        ..
+    } = connection();
+    let whose = || Whose {
+        id: id.clone(),
+        netns,
+        local: local.clone(),
+        peer: peer.clone(),
+        process: process.clone(),
+        ..Whose::default()
+    };
+    let standing = || Whose {
+        limit: Some(Limit::RwndScale),
+        rate_bps: Some(2.89e6),
+        tcp: TcpFields {
+            srtt_us: Some(181_000),
+            cwnd: Some(40),
+            ..TcpFields::default()
+        },
+        ..whose()
+    };
     let untold = Connection {
         local: "[2001:db8::1]:22".to_owned(),
         peer: "[2001:db8:ffff:ffff:ffff:ffff:ffff:2]:50000".to_owned(),
@@ -78,57 +99,46 @@ fn events() -> Vec<TraceEvent> {
     vec![
         TraceEvent::Open {
             ts_ns: 0,
-            id: id.clone(),
-            netns: 1,
-            local: local.clone(),
-            peer: peer.clone(),
+            whose: whose(),
             origin: Origin::Connect,
-            process: connection().process,
         },
         TraceEvent::Retransmit {
             ts_ns: 181 * MS,
-            id: id.clone(),
-            netns: 1,
-            local: local.clone(),
-            peer: peer.clone(),
+            whose: standing(),
             kind: RetransmitKind::Tlp,
             segments: 1,
         },
         TraceEvent::Retransmit {
             ts_ns: 190 * MS,
-            id: id.clone(),
-            netns: 1,
-            local: local.clone(),
-            peer: peer.clone(),
+            whose: standing(),
             kind: RetransmitKind::Rto,
             segments: 2,
         },
         TraceEvent::Cwnd {
             ts_ns: 191 * MS,
-            id: id.clone(),
-            netns: 1,
-            local: local.clone(),
-            peer: peer.clone(),
+            whose: standing(),
             cwnd: 40,
             ssthresh: 28,
             by_timeout: false,
         },
         TraceEvent::Verdict {
             ts_ns: 1_000 * MS,
-            id: id.clone(),
-            netns: 1,
-            local: local.clone(),
-            peer: peer.clone(),
+            whose: standing(),
             from: Limit::CwndStartup,
             to: Limit::RwndScale,
             proof: connection().proof,
         },
         TraceEvent::Reset {
             ts_ns: 2_000 * MS,
-            id,
-            netns: 1,
-            local,
-            peer,
+            whose: Whose {
+                local: "[2001:db8::1]:22".to_owned(),
+                peer: "[2001:db8:ffff:ffff:ffff:ffff:ffff:2]:50000".to_owned(),
+                process: Some(Process {
+                    pid: 7_000_123,
+                    name: "a long \u{1b}[31mname".to_owned(),
+                }),
+                ..standing()
+            },
             sent: false,
         },
         TraceEvent::Close {
@@ -179,6 +189,52 @@ async fn lines_for_people() {
 }
 
 #[tokio::test]
+async fn lines_for_terminals() {
+    for columns in [100, 140, 60] {
+        let options = Options {
+            columns: Some(columns),
+            ..Options::default()
+        };
+        let (text, _) = traced(of_events(), options).await;
+        let widest = text.lines().map(|line| line.chars().count()).max();
+        assert!(columns < 80 || widest <= Some(columns), "{text}");
+        insta::assert_snapshot!(format!("lines_for_{columns}_columns"), text);
+    }
+}
+
+#[tokio::test]
+async fn only_what_passes_is_told_and_counted() {
+    let told = async |filter: &str, kinds: &[&str]| {
+        let options = Options {
+            json: true,
+            filter: filter.parse().unwrap(),
+            kinds: kinds.iter().map(|kind| (*kind).to_owned()).collect(),
+            ..Options::default()
+        };
+        traced(of_events(), options).await.1.told
+    };
+    assert_eq!(told("", &[]).await, 8);
+    assert_eq!(told("event = retransmit", &[]).await, 2);
+    assert_eq!(
+        told("event = retransmit and kind = rto and proc = curl", &[]).await,
+        1
+    );
+    assert_eq!(
+        told("rtt > 100ms and cwnd = 40", &["cwnd", "retransmit"]).await,
+        3
+    );
+    assert_eq!(told("limit = rwnd_scale", &["verdict"]).await, 1);
+    assert_eq!(told("from = cwnd_startup", &[]).await, 1);
+    assert_eq!(
+        told("origin = connect and peer in 198.51.100.0/24", &["open", "close"]).await,
+        2
+    );
+    assert_eq!(told("acked > 1MiB", &["close"]).await, 1);
+    assert_eq!(told("not has rtt", &["open"]).await, 1);
+    assert_eq!(told("tail", &[]).await, 0);
+}
+
+#[tokio::test]
 async fn json_is_one_event_a_line_and_reads_back() {
     let options = Options {
         json: true,
@@ -208,6 +264,7 @@ async fn ends_after_the_count_and_tells_what_was_missed() {
         told: 2,
         missed: 7,
         cut: false,
+        short: false,
     };
     assert_eq!(outcome, expected);
 }
@@ -217,6 +274,7 @@ async fn ends_after_the_duration() {
     let (_open, told) = mpsc::channel(1);
     let options = Options {
         duration: Some(Duration::from_secs(30)),
+        count: Some(1),
         ..Options::default()
     };
     let began = tokio::time::Instant::now();
@@ -230,7 +288,13 @@ async fn ends_after_the_duration() {
     )
     .await
     .unwrap();
-    assert_eq!(outcome, Outcome::default());
+    assert_eq!(
+        outcome,
+        Outcome {
+            short: true,
+            ..Outcome::default()
+        }
+    );
     assert_eq!(began.elapsed().as_secs(), 30);
 }
 

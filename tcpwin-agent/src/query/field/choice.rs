@@ -1,7 +1,7 @@
 //! Names of what is one of a few, as they are in the JSON.
 
 use crate::classify::{Bound, Direction, Limit, Side};
-use crate::observation::{Origin, TcpState};
+use crate::observation::{Origin, RetransmitKind, TcpState};
 
 pub(super) const BOUNDS: [&str; Bound::ALL.len()] = {
     let mut names = [""; Bound::ALL.len()];
@@ -97,5 +97,16 @@ pub(super) const fn state(state: TcpState) -> &'static str {
         TcpState::Listen => "listen",
         TcpState::Closing => "closing",
         TcpState::NewSynRecv => "new_syn_recv",
+    }
+}
+
+pub(super) const RETRANSMIT_KINDS: [&str; 4] = ["fast", "rto", "tlp", "syn_ack"];
+
+pub(super) const fn retransmit_kind(kind: RetransmitKind) -> &'static str {
+    match kind {
+        RetransmitKind::Fast => "fast",
+        RetransmitKind::Rto => "rto",
+        RetransmitKind::Tlp => "tlp",
+        RetransmitKind::SynAck => "syn_ack",
     }
 }

@@ -1,12 +1,14 @@
 //! The one table of fields, in the order people look for them. docs/filter.md shows it; a test holds the two together.
 
 use super::choice::{
-    BOUNDS, DIRECTIONS, LIMITS, ORIGINS, SIDES, STATES, YES_NO, direction, origin, side, state, yes_no,
+    BOUNDS, DIRECTIONS, LIMITS, ORIGINS, RETRANSMIT_KINDS, SIDES, STATES, YES_NO, direction, origin,
+    retransmit_kind, side, state, yes_no,
 };
 use super::{Field, Kind};
+use crate::observation::Origin;
 use crate::query::subject::Subject;
 use crate::query::unit::Unit;
-use crate::snapshot::figures;
+use crate::snapshot::{TraceEvent, figures};
 
 const fn field(
     name: &'static str,
@@ -40,6 +42,14 @@ fn port(endpoint: &str) -> Option<f64> {
     endpoint.rsplit_once(':')?.1.parse().ok()
 }
 
+fn opened(subject: Subject<'_>) -> Option<Origin> {
+    match subject.event() {
+        Some(TraceEvent::Open { origin, .. }) => Some(*origin),
+        _ => subject.connection().map(|connection| connection.origin),
+    }
+}
+
+/// Of connections, and of events as far as these say it.
 pub(in crate::query) const FIELDS: &[Field] = &[
     field(
         "bound",
@@ -188,7 +198,7 @@ pub(in crate::query) const FIELDS: &[Field] = &[
         &[],
         "origin",
         "opened by this host, accepted, or older than the watch",
-        choice(&ORIGINS, |s| s.connection().map(|c| origin(c.origin))),
+        choice(&ORIGINS, |s| opened(s).map(origin)),
     ),
     field(
         "age",
@@ -352,5 +362,36 @@ pub(in crate::query) const FIELDS: &[Field] = &[
         "proof",
         "the sentence with the numbers",
         text(|s| s.proof()),
+    ),
+];
+
+/// Of events alone.
+pub(in crate::query) const EVENT_FIELDS: &[Field] = &[
+    field(
+        "event",
+        &[],
+        "event",
+        "of an event: its kind",
+        choice(&TraceEvent::NAMES, |s| s.event().map(TraceEvent::name)),
+    ),
+    field(
+        "kind",
+        &[],
+        "kind",
+        "of an event `retransmit`: what made the kernel do it",
+        choice(&RETRANSMIT_KINDS, |s| match s.event()? {
+            TraceEvent::Retransmit { kind, .. } => Some(retransmit_kind(*kind)),
+            _ => None,
+        }),
+    ),
+    field(
+        "from",
+        &[],
+        "from",
+        "of an event `verdict`: what held it before",
+        choice(&LIMITS, |s| match s.event()? {
+            TraceEvent::Verdict { from, .. } => Some(from.name()),
+            _ => None,
+        }),
     ),
 ];

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::query::Filter;
-use crate::query::field::{FIELDS, Field, Kind};
+use crate::query::field::{self, Field, Kind};
 use crate::query::unit::Unit;
 
 fn page() -> String {
@@ -62,7 +62,7 @@ fn its_examples_are_filters() {
 
 fn table() -> String {
     let mut table = "| field | also | in the JSON | is | what |\n|---|---|---|---|---|\n".to_owned();
-    for field in FIELDS {
+    for field in field::all() {
         let also: Vec<String> = field.also.iter().map(|name| format!("`{name}`")).collect();
         let json = if field.json.is_empty() {
             String::new()

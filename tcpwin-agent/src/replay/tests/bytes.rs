@@ -45,7 +45,7 @@ proptest! {
     fn any_flipped_bit_is_noticed(at in any::<prop::sample::Index>(), bit in 0..8) {
         static BYTES: std::sync::LazyLock<Vec<u8>> = std::sync::LazyLock::new(|| bytes_of(4));
         let mut damaged = BYTES.clone();
-        damaged[at.index(BYTES.len())] ^= 1 << bit;
+        damaged[at.index(BYTES.len())] ^= 1_u8 << bit;
         let read = read_all(&damaged);
         prop_assert!(read.fault.is_some());
         prop_assert!(read.inputs <= read_all(&BYTES).inputs);
