@@ -11,7 +11,7 @@ use crate::config::{
 };
 use crate::query::{Filter, FilterError};
 use crate::snapshot::TraceEvent;
-use crate::top::{self, ColourMode, Sort};
+use crate::top::{self, ColourMode, PictureSize, Sort};
 use crate::trace;
 
 /// How the program ends. Documented in `--help` and docs/exit-codes.md.
@@ -132,6 +132,21 @@ pub struct ReplayArgs {
     pub replay: Option<PathBuf>,
 }
 
+/// The end of a recording as a picture.
+#[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "Recording")]
+pub struct PictureArgs {
+    /// Draw the last screen of the recording to a file, as SVG, instead of showing it
+    #[arg(long, value_name = "FILE", requires = "replay")]
+    pub picture: Option<PathBuf>,
+    /// Size of that screen
+    #[arg(long, value_name = "COLUMNSxROWS", requires = "picture", default_value_t)]
+    pub picture_size: PictureSize,
+    /// Keys that are typed before it is drawn, such as /nginx<Enter><Enter>
+    #[arg(long, value_name = "KEYS", requires = "picture", default_value = "")]
+    pub picture_keys: String,
+}
+
 /// Arguments of `tcpwin agent`.
 #[derive(Args, Debug)]
 pub struct AgentArgs {
@@ -183,6 +198,8 @@ pub struct TopArgs {
     pub record: RecordArgs,
     #[command(flatten)]
     pub replay: ReplayArgs,
+    #[command(flatten)]
+    pub picture: PictureArgs,
     #[command(flatten)]
     pub connect: ConnectArgs,
     #[command(flatten)]

@@ -3,19 +3,21 @@
 use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::{Context as _, anyhow};
 use clap::Parser as _;
 
 use tcpwin_agent::attach::{AttachError, Attached};
 use tcpwin_agent::cli::{
-    AgentArgs, Cli, Command, ConnectArgs, Exit, RecordArgs, TopArgs, TraceArgs, WatchArgs,
+    AgentArgs, Cli, Command, ConnectArgs, Exit, PictureArgs, RecordArgs, TopArgs, TraceArgs, WatchArgs,
 };
 use tcpwin_agent::config::{Config, History, HistorySettings, Log, LogFormat, LogLevel, Record};
 use tcpwin_agent::daemon::{self, Hangup, Opened, Reload, Resources, Running};
 use tcpwin_agent::replay::{Player, Replay};
 use tcpwin_agent::snapshot::playback::Playback;
 use tcpwin_agent::source::kernel_clock;
+use tcpwin_agent::top::Picture;
 use tcpwin_agent::{api, logging, top, trace};
 
 /// What went wrong and with which code the program ends.
@@ -103,7 +105,10 @@ fn agent(arguments: &AgentArgs) -> Outcome {
 fn top(arguments: &TopArgs) -> Outcome {
     let options = arguments.options();
     if let Some(file) = &arguments.replay.replay {
-        return top_replay(file, options);
+        return match &arguments.picture.picture {
+            Some(to) => draw(file, &arguments.picture, to),
+            None => top_replay(file, options),
+        };
     }
     if let Some(agent) = attach(&arguments.connect, &arguments.watch)? {
         agent.version_note().inspect(|note| eprintln!("tcpwin: {note}"));
@@ -139,6 +144,29 @@ fn top_replay(file: &Path, options: top::Options) -> Outcome {
             Exit::Partial
         }
         None => Exit::Done,
+    })
+}
+
+/// The last screen of a recording.
+fn draw(recording: &Path, arguments: &PictureArgs, to: &Path) -> Outcome {
+    let mut replay = Replay::open(recording)?;
+    let mut picture = Picture::new(arguments.picture_size);
+    let mut events = Vec::new();
+    while replay.step(&mut events).is_some() {
+        events.clear();
+        picture.take(Arc::new(replay.snapshot()));
+    }
+    picture
+        .press(&arguments.picture_keys)
+        .map_err(|error| failure(Exit::Usage, error))?;
+    std::fs::write(to, picture.svg()).with_context(|| format!("cannot write {}", to.display()))?;
+    for fault in replay.faults() {
+        eprintln!("tcpwin: {fault}");
+    }
+    Ok(if replay.faults().is_empty() {
+        Exit::Done
+    } else {
+        Exit::Partial
     })
 }
 

@@ -13,6 +13,7 @@ mod keys;
 mod layout;
 mod notice;
 mod order;
+mod picture;
 mod prompt;
 mod screen;
 mod state;
@@ -31,6 +32,7 @@ use crossterm::event::Event as TerminalEvent;
 pub use self::column::{Column, UnknownColumn};
 
 pub use self::order::Sort;
+pub use self::picture::{BadSize, Picture, PictureSize, UnknownKey};
 pub use self::theme::ColourMode;
 use crate::query::Filter;
 use crate::snapshot::Feed;

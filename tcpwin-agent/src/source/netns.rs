@@ -76,6 +76,15 @@ impl NetnsError {
     pub fn is_denied(&self) -> bool {
         matches!(self, Self::Io { cause, .. } if cause.kind() == io::ErrorKind::PermissionDenied)
     }
+
+    /// If the way in is no more, and most likely the namespace with it.
+    #[must_use]
+    pub fn is_gone(&self) -> bool {
+        match self {
+            Self::Moved { .. } => true,
+            Self::Io { cause, .. } => cause.kind() == io::ErrorKind::NotFound,
+        }
+    }
 }
 
 /// The namespace of the calling thread.

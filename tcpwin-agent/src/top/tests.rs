@@ -3,5 +3,6 @@
 mod detail;
 mod filters;
 pub(super) mod fixture;
+mod pictures;
 mod screens;
 mod updates;

@@ -107,6 +107,8 @@ impl Walker {
             };
             match walked {
                 Ok(took) => cost.0 += took.0,
+                // It ended since it was found, and its connections with it.
+                Err(WalkError::Enter(error)) if error.is_gone() => {}
                 Err(error) => {
                     tracing::debug!("network namespace {inum}: {error}");
                     self.failures += 1;
