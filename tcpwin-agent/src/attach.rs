@@ -12,7 +12,7 @@ use ureq::Agent;
 
 use crate::query::Filter;
 use crate::snapshot::feed::{Events, Told};
-use crate::snapshot::{Feed, FeedError, Snapshot, TraceEvent};
+use crate::snapshot::{Feed, FeedError, Snapshot, TraceEvent, Watch};
 
 /// Where an agent is looked for without `--connect`.
 pub const DEFAULT_URL: &str = "http://127.0.0.1:10430";
@@ -73,6 +73,7 @@ pub struct Attached {
     url: String,
     http: Agent,
     version: String,
+    watched: Option<Watch>,
 }
 
 #[derive(Deserialize)]
@@ -95,7 +96,12 @@ impl Attached {
             Err(Failure::Status(status, _)) => Err(format!("HTTP status {status}")),
         };
         match greeting {
-            Ok(Greeting { service, version }) if service == "tcpwin" => Ok(Self { url, http, version }),
+            Ok(Greeting { service, version }) if service == "tcpwin" => Ok(Self {
+                url,
+                http,
+                version,
+                watched: None,
+            }),
             Ok(Greeting { service, .. }) => Err(AttachError::Stranger { url, what: service }),
             Err(what) => Err(AttachError::Stranger { url, what }),
         }
@@ -184,7 +190,16 @@ impl Attached {
 
 impl Feed for Attached {
     fn latest(&mut self) -> Result<Arc<Snapshot>, FeedError> {
-        self.get("/api/v1/snapshot").map(Arc::new)
+        let path = match &self.watched {
+            // Ids are decimal: nothing in them wants escaping.
+            Some(Watch { id, netns }) => format!("/api/v1/snapshot?watch={id}&netns={netns}"),
+            None => "/api/v1/snapshot".to_owned(),
+        };
+        self.get(&path).map(Arc::new)
+    }
+
+    fn watch(&mut self, connection: Option<Watch>) {
+        self.watched = connection;
     }
 }
 

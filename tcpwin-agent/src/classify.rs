@@ -15,6 +15,7 @@ pub use decide::classify;
 pub use evidence::Context;
 pub use path::{Link, Path, PathCapacity, PathOrigin};
 
+use crate::classify::advice::Ask;
 use crate::units::BytesPerSec;
 
 /// The class on every screen and metric.
@@ -306,11 +307,19 @@ pub struct Verdict {
     pub inconsistent: Option<String>,
     /// One sentence with the numbers in it.
     pub proof: String,
-    /// What to change.
-    pub remedies: Vec<Remedy>,
+    /// The figures that tell what to change, where something can be changed.
+    pub ask: Option<Box<Ask>>,
 }
 
 impl Verdict {
+    /// What to change. Worked out when somebody reads it: most verdicts are replaced by the next one before that.
+    #[must_use]
+    pub fn remedies(&self) -> Vec<Remedy> {
+        self.ask
+            .as_deref()
+            .map_or_else(Vec::new, |ask| advice::of(self.limit, ask))
+    }
+
     /// Nothing limits the connection, and nobody need look.
     #[must_use]
     pub fn none(direction: Direction, proof: String) -> Self {
@@ -324,7 +333,7 @@ impl Verdict {
             ledger: Vec::new(),
             inconsistent: None,
             proof,
-            remedies: Vec::new(),
+            ask: None,
         }
     }
 

@@ -26,6 +26,7 @@ mod settings;
 mod signals;
 mod survey;
 mod usage;
+mod watching;
 
 pub use open::{OpenError, Opened, open_source};
 pub use pipeline::{Clock, Pipeline, Running};

@@ -9,8 +9,10 @@ use serde::{Deserialize, Serialize};
 use crate::units::Instant;
 
 mod prefix;
+mod sample;
 
 pub use prefix::{NoPrefix, Prefix};
+pub use sample::Sample;
 
 /// The identity of a socket: stable from its birth to its end, equal in every source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::observation::{Key, Observation};
+use crate::observation::{Key, Observation, Sample};
 use crate::units::Instant;
 
 pub use crate::observation::{HookState, RetransmitKind};
@@ -122,6 +122,12 @@ pub trait Source: Send {
 
     /// Says that somebody listens to single events (`trace`): retransmits and cwnd falls are then told one by one.
     fn want_events(&mut self, wanted: bool);
+
+    /// Has each event of this socket sampled, or no longer. A source that cannot, or does not know the socket, gives no samples.
+    fn watch(&mut self, _socket: Key, _on: bool) {}
+
+    /// Hands over the samples that the last [`Source::drain`] or [`Source::poll`] found, in the order they were taken per socket.
+    fn take_samples(&mut self, _sink: &mut dyn FnMut(Key, Sample)) {}
 
     /// What was lost, by cause.
     fn losses(&self) -> Vec<LossCount>;

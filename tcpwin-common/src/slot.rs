@@ -253,6 +253,17 @@ pub struct Identity {
     pub pad: u8,
 }
 
+/// What stands beside each slot, in memory of its own that the agent maps whole.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Beside {
+    /// How often the slot was about to change. Written by the programs alone.
+    pub changes: u32,
+    /// 1 if each event of the socket is to be told ([`crate::RECORD_SAMPLE`]). Written by the agent; cleared when a socket takes
+    /// the slot.
+    pub watched: u32,
+}
+
 /// Everything known of one socket. Free when `cookie` is 0.
 ///
 /// When the connection has ended and the program has let go of the socket, the whole slot goes through the ring as the record
@@ -329,7 +340,12 @@ const _: () = assert!(size_of::<Gauges>() == 152);
 const _: () = assert!(size_of::<Identity>() == 88);
 const _: () = assert!(size_of::<Slot>() == 80 + 96 + 200 + 152 + 88);
 const _: () = assert!(align_of::<Slot>() == 8);
+const _: () = assert!(size_of::<Beside>() == 8);
 
 #[cfg(feature = "user")]
 // SAFETY: repr(C), integers only, no padding (sizes asserted above).
 unsafe impl aya::Pod for Slot {}
+
+#[cfg(feature = "user")]
+// SAFETY: as above.
+unsafe impl aya::Pod for Beside {}

@@ -5,15 +5,16 @@ use aya_ebpf::{
     macros::map,
     maps::{Array, HashMap, PerCpuArray, RingBuf, Stack},
 };
-use tcpwin_common::{COUNT_ENTRIES, HostCount, Loss, Slot};
+use tcpwin_common::{Beside, COUNT_ENTRIES, HostCount, Loss, Slot};
 
 /// One slot a socket; the agent reads those that changed.
 #[map]
 pub static SLOTS: Array<Slot> = Array::with_max_entries(1, BPF_F_MMAPABLE);
 
-/// How often each slot was about to change. The agent maps it whole: 8 bytes to look at for an idle socket.
+/// How often each slot was about to change, and if it is watched closely. The agent maps it whole: 8 bytes to look at for an
+/// idle socket.
 #[map]
-pub static CHANGES: Array<u64> = Array::with_max_entries(1, BPF_F_MMAPABLE);
+pub static BESIDE: Array<Beside> = Array::with_max_entries(1, BPF_F_MMAPABLE);
 
 /// Address of `struct sock` → index of its slot.
 #[map]

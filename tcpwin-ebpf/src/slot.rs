@@ -9,11 +9,11 @@ use aya_ebpf::{
         generated::{bpf_get_current_cgroup_id, bpf_get_current_comm},
     },
 };
-use tcpwin_common::{BUDGET_IDLE, Event, Loss, ORIGIN_CONNECT, RECORD_CLOSE, RECORD_OPEN, Slot, WANT_OPEN};
+use tcpwin_common::{BUDGET_IDLE, Event, Loss, ORIGIN_CONNECT, RECORD_CLOSE, RECORD_OPEN, RECORD_SAMPLE, Sample, Slot, WANT_OPEN};
 
 use crate::{
     account,
-    map::{CHANGES, EVENTS, FREE_SLOTS, HIGH_WATER, NEAR, NEAR_ENTRIES, SLOTS, SOCKETS, lost, wanted},
+    map::{BESIDE, EVENTS, FREE_SLOTS, HIGH_WATER, NEAR, NEAR_ENTRIES, SLOTS, SOCKETS, lost, wanted},
     socket::Socket,
 };
 
@@ -30,9 +30,15 @@ pub fn now() -> u64 {
 /// The slot of a watched socket, which is about to change.
 #[inline(always)]
 pub fn find(sk: *const u8) -> Option<&'static mut Slot> {
+    find_with_watch(sk).map(|(slot, _)| slot)
+}
+
+/// The same, and if the socket is watched closely.
+#[inline(always)]
+pub fn find_with_watch(sk: *const u8) -> Option<(&'static mut Slot, bool)> {
     let (index, slot) = look_up(sk)?;
-    note_change(index);
-    Some(slot)
+    let is_watched = note_change(index);
+    Some((slot, is_watched))
 }
 
 /// The slot of a watched socket, to look at: what changes in it the agent will not see by itself.
@@ -84,11 +90,18 @@ fn index_of(sk: *const u8) -> u32 {
 
 /// Before the change itself. The agent reads a slot once more after a tick without changes, so that it misses neither the end
 /// of an event it overtook nor one of two that two CPUs counted as one.
+/// Gives if the slot is watched closely, which stands in the same word.
 #[inline(always)]
-fn note_change(index: u32) {
-    if let Some(changes) = CHANGES.get_ptr_mut(index) {
-        // SAFETY: an element of the array, which lives as long as the program; volatile, since it must come first.
-        unsafe { write_volatile(changes, read_volatile(changes).wrapping_add(1)) };
+fn note_change(index: u32) -> bool {
+    let Some(beside) = BESIDE.get_ptr_mut(index) else {
+        return false;
+    };
+    // SAFETY: an element of the array, which lives as long as the program; volatile, since it must come first, and since the
+    // agent writes `watched` at any time.
+    unsafe {
+        let changes = &raw mut (*beside).changes;
+        write_volatile(changes, read_volatile(changes).wrapping_add(1));
+        read_volatile(&raw const (*beside).watched) != 0
     }
 }
 
@@ -127,6 +140,10 @@ pub fn take(sk: *const u8, socket: Socket, origin: u8, state: u8, now: u64) -> O
         }
     }
     note_change(index);
+    if let Some(beside) = BESIDE.get_ptr_mut(index) {
+        // SAFETY: as in `note_change`.
+        unsafe { write_volatile(&raw mut (*beside).watched, 0) };
+    }
     clear(slot);
     slot.index = index;
     slot.socket = sk as u64;
@@ -198,6 +215,33 @@ pub fn event_of(slot: &Slot) -> Event {
 pub fn send(event: &Event) {
     if EVENTS
         .output::<Event>(event, u64::from(BPF_RB_NO_WAKEUP))
+        .is_err()
+    {
+        lost(Loss::RingFull);
+    }
+}
+
+/// Tells what a watched socket is like at this event.
+#[inline(never)]
+pub fn sample(slot: &Slot, socket: Socket) {
+    let sequence = socket.sequence();
+    let sample = Sample {
+        record: RECORD_SAMPLE,
+        index: slot.index,
+        cookie: slot.cookie,
+        at_ns: slot.last_ns,
+        bytes_acked: socket.bytes_acked(),
+        netns: slot.identity.netns,
+        cwnd: socket.cwnd(),
+        ssthresh: socket.ssthresh(),
+        outstanding: sequence.snd_nxt.wrapping_sub(sequence.snd_una),
+        unsent: sequence.write_seq.wrapping_sub(sequence.snd_nxt),
+        snd_wnd: socket.snd_wnd(),
+        srtt_us: socket.srtt_us(),
+        total_retrans: socket.total_retrans(),
+    };
+    if EVENTS
+        .output::<Sample>(&sample, u64::from(BPF_RB_NO_WAKEUP))
         .is_err()
     {
         lost(Loss::RingFull);

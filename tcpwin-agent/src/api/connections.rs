@@ -9,10 +9,10 @@ use axum::extract::{Path, State};
 use axum::http::{StatusCode, Uri, header};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::stream;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::snapshot::{Connection, Finding, Snapshot};
+use crate::snapshot::{Connection, Finding, Snapshot, Watch};
 
 use super::fields::Fields;
 use super::parameters::Refused;
@@ -51,8 +51,36 @@ pub(super) async fn one(
     })
 }
 
-pub(super) async fn snapshot(State(app): State<Arc<App>>) -> Result<Response, Refusal> {
-    let (full, permit) = large(&app).await?;
+/// What `/api/v1/snapshot` may be asked.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Closely {
+    /// Id of a connection whose samples shall come with it.
+    watch: Option<u64>,
+    /// Its network namespace.
+    netns: Option<u32>,
+}
+
+impl Closely {
+    fn watch(&self) -> Result<Option<Watch>, Refusal> {
+        match (self.watch, self.netns) {
+            (Some(id), Some(netns)) => Ok(Some(Watch {
+                id: id.to_string(),
+                netns,
+            })),
+            (None, None) => Ok(None),
+            _ => {
+                let why = "`watch` (the connection's id) and `netns` go together".to_owned();
+                Err(Refusal(StatusCode::BAD_REQUEST, why))
+            }
+        }
+    }
+}
+
+pub(super) async fn snapshot(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Refusal> {
+    let Query(closely) = Query::<Closely>::try_from_uri(&uri)
+        .map_err(|error| Refusal(StatusCode::BAD_REQUEST, error.body_text()))?;
+    let (full, permit) = large_watching(&app, closely.watch()?).await?;
     let without = Snapshot {
         connections: Vec::new(),
         findings: full.findings.clone(),
@@ -90,11 +118,18 @@ pub(super) async fn findings(State(app): State<Arc<App>>) -> Result<Json<Finding
 }
 
 pub(super) async fn large(app: &App) -> Result<(Arc<Snapshot>, OwnedSemaphorePermit), Refusal> {
+    large_watching(app, None).await
+}
+
+async fn large_watching(
+    app: &App,
+    watch: Option<Watch>,
+) -> Result<(Arc<Snapshot>, OwnedSemaphorePermit), Refusal> {
     let permit = Arc::clone(&app.large_answers).try_acquire_owned();
     let permit = permit.map_err(|_| Refusal::busy("large answers"))?;
     let snapshot = app
         .handle
-        .full()
+        .full_watching(watch)
         .await
         .map_err(|error| Refusal::pipeline_gone(&error))?;
     Ok((snapshot, permit))

@@ -13,8 +13,8 @@ use crate::classify::{Bound, Direction, Limit, Side};
 use crate::observation::Origin;
 use crate::snapshot::feed::{self, Request, Told};
 use crate::snapshot::{
-    Ceiling, Connection, Feed as _, Finding, Health, HostFacts, Listener, Process, Snapshot, TcpFields,
-    TraceEvent, Whose,
+    Ceiling, Connection, Feed as _, Finding, Health, HostFacts, Listener, Process, Sample, Snapshot,
+    TcpFields, TraceEvent, Watch, Whose,
 };
 
 fn connection(id: u32, limit: Limit, rate_bps: f64) -> Arc<Connection> {
@@ -129,7 +129,15 @@ impl Served {
                 tokio::select! {
                     done = &mut client => return done.unwrap(),
                     Some(request) = self.inlet.requests.recv() => match request {
-                        Request::Full(answer) => drop(answer.send(Arc::clone(full))),
+                        Request::Full(None, answer) => drop(answer.send(Arc::clone(full))),
+                        Request::Full(Some(watch), answer) => drop(answer.send(Arc::new(Snapshot {
+                            samples: vec![Sample {
+                                at_ns: watch.id.parse().unwrap(),
+                                cwnd: watch.netns,
+                                ..Sample::default()
+                            }],
+                            ..(**full).clone()
+                        }))),
                         Request::Subscribe(answer) => drop(answer.send(self.inlet.events.subscribe())),
                         Request::Record(answer) => {
                             let (tell, told) = tokio::sync::mpsc::channel(2);
@@ -197,6 +205,35 @@ fn not_ready_before_the_first_tick() {
 
     served.inlet.latest.send_replace(Arc::new(snapshot(0)));
     assert_eq!(served.ask("/-/ready", &none).0, 200);
+}
+
+#[test]
+fn samples_come_to_who_watches() {
+    let mut served = served(snapshot(0));
+    let full = Arc::new(snapshot(0));
+    let (status, answer) = served.ask("/api/v1/snapshot?watch=7&netns=9", &full);
+    assert_eq!(status, 200, "{answer}");
+    let watching: Snapshot = serde_json::from_str(&answer).unwrap();
+    assert_eq!((watching.samples[0].at_ns, watching.samples[0].cwnd), (7, 9));
+    let (_, answer) = served.ask("/api/v1/snapshot", &full);
+    assert!(!answer.contains("samples"), "{answer}");
+    for wrong in ["watch=7", "netns=9", "watch=x&netns=9", "match=7"] {
+        let (status, why) = served.ask(&format!("/api/v1/snapshot?{wrong}"), &full);
+        assert_eq!(status, 400, "{wrong}: {why}");
+    }
+    // As `top --connect` asks.
+    let (url, handle) = (served.address.to_string(), full);
+    let seen = served.playing(&handle, move || {
+        let mut attached = Attached::connect(&url).unwrap();
+        attached.watch(Some(Watch {
+            id: "7".to_owned(),
+            netns: 9,
+        }));
+        let watching = attached.latest().unwrap().samples.len();
+        attached.watch(None);
+        (watching, attached.latest().unwrap().samples.len())
+    });
+    assert_eq!(seen, (1, 0));
 }
 
 #[test]

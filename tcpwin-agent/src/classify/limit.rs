@@ -19,7 +19,8 @@ pub(super) mod sndbuf;
 pub(super) mod stalled;
 pub(super) mod turns;
 
-use crate::classify::{Ceiling, Direction, Limit, Remedy, Side, Verdict};
+use crate::classify::advice::Ask;
+use crate::classify::{Ceiling, Direction, Limit, Side, Verdict};
 
 /// A verdict of the sending direction; [`crate::classify::ledger`] adds what comes next.
 fn verdict(
@@ -28,7 +29,7 @@ fn verdict(
     confidence: f64,
     ceiling: Option<Ceiling>,
     proof: String,
-    remedies: Vec<Remedy>,
+    ask: Option<Ask>,
 ) -> Verdict {
     Verdict {
         limit,
@@ -40,7 +41,7 @@ fn verdict(
         ledger: Vec::new(),
         inconsistent: None,
         proof,
-        remedies,
+        ask: ask.map(Box::new),
     }
 }
 
@@ -51,10 +52,10 @@ fn receiving(
     confidence: f64,
     ceiling: Option<Ceiling>,
     proof: String,
-    remedies: Vec<Remedy>,
+    ask: Option<Ask>,
 ) -> Verdict {
     Verdict {
         direction: Direction::Receive,
-        ..verdict(limit, side, confidence, ceiling, proof, remedies)
+        ..verdict(limit, side, confidence, ceiling, proof, ask)
     }
 }

@@ -154,7 +154,7 @@ pub(super) fn connection(entry: &Entry, now: Instant) -> Connection {
         }),
         causes: entry.causes.shown(),
         proof: verdict.proof.clone(),
-        remedies: verdict.remedies.clone(),
+        remedies: verdict.remedies(),
         tcp: tcp(last),
         calls: last.calls.map(|calls| Calls {
             sends: calls.sends,

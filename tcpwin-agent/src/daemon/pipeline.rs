@@ -13,7 +13,7 @@ use crate::connection::{FindOwner, Paths, Table, TableConfig};
 use crate::host::{Host, Nic};
 use crate::recording::{Mask, Recorder, Segments};
 use crate::snapshot::feed::{self, Handle, Inlet, Request};
-use crate::snapshot::{Health, Snapshot, Summary, TraceEvent};
+use crate::snapshot::{Health, Snapshot, Summary, TraceEvent, Watch};
 use crate::source::{Source, SourceError, netns};
 use crate::units::{Instant, Nanos};
 
@@ -21,6 +21,7 @@ use super::record;
 use super::settings::Settings;
 use super::survey::Survey;
 use super::usage;
+use super::watching::Watching;
 
 /// How often single events are fetched between ticks.
 const DRAIN_EVERY: Duration = Duration::from_millis(100);
@@ -54,6 +55,7 @@ pub struct Pipeline {
     events: Vec<TraceEvent>,
     events_wanted: bool,
     recorder: Recorder,
+    watching: Watching,
     /// The snapshot with connections, kept until something changes, so that many readers cost as much as one.
     full: Option<Arc<Snapshot>>,
 }
@@ -109,6 +111,7 @@ impl Pipeline {
             events: Vec::new(),
             events_wanted: false,
             recorder,
+            watching: Watching::default(),
             full: None,
         }
     }
@@ -191,6 +194,7 @@ impl Pipeline {
             self.recorder.answers(&mut self.table);
         });
         self.polls.note(polled);
+        self.watching.follow(now, &mut *self.source);
         self.read_links(now);
         let missed = self.source.missed_events();
         self.recorder.tick(now, missed);
@@ -241,6 +245,7 @@ impl Pipeline {
             self.recorder.answers(&mut self.table);
         });
         self.drains.note(drained);
+        self.watching.follow(now, &mut *self.source);
         if changed {
             self.full = None;
         }
@@ -250,9 +255,11 @@ impl Pipeline {
 
     fn answer(&mut self, request: Request) -> Option<Duration> {
         match request {
-            Request::Full(answer) => {
+            Request::Full(watch, answer) => {
+                let full = self.full_snapshot();
+                let full = watch.map_or_else(|| Arc::clone(&full), |watch| self.with_samples(&full, &watch));
                 // A reader that went away in the meantime is no failure.
-                let _ = answer.send(self.full_snapshot());
+                let _ = answer.send(full);
             }
             Request::Subscribe(answer) => {
                 let _ = answer.send(self.inlet.events.subscribe());
@@ -290,6 +297,15 @@ impl Pipeline {
         full
     }
 
+    /// For one reader: what others ask for is without the samples that he watches.
+    fn with_samples(&mut self, full: &Snapshot, watch: &Watch) -> Arc<Snapshot> {
+        let now = (self.clock)();
+        Arc::new(Snapshot {
+            samples: self.watching.ask(watch, now, &mut *self.source),
+            ..full.clone()
+        })
+    }
+
     fn snapshot(&self, now: Instant, interval_us: u64) -> Snapshot {
         Snapshot {
             at_ns: now.0,
@@ -321,6 +337,7 @@ impl Pipeline {
             ("poll_failed", self.polls.count + self.drains.count),
             ("tick_overrun", self.overruns),
             ("trace_reader_behind", self.inlet.counters.missed()),
+            ("sample_not_read", self.watching.missed()),
         ];
         let ours = ours.into_iter().chain(self.recorder.losses());
         Health {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
-use super::{Feed, FeedError, Snapshot, TraceEvent};
+use super::{Feed, FeedError, Snapshot, TraceEvent, Watch};
 
 /// Events kept for readers that are behind.
 const EVENTS_KEPT: usize = 8_192;
@@ -20,8 +20,8 @@ const REQUESTS_KEPT: usize = 64;
 /// What exits ask of the loop; answered between ticks.
 #[derive(Debug)]
 pub enum Request {
-    /// The latest snapshot with every connection.
-    Full(oneshot::Sender<Arc<Snapshot>>),
+    /// The latest snapshot with every connection, and with the samples of one that is watched.
+    Full(Option<Watch>, oneshot::Sender<Arc<Snapshot>>),
     /// The events from now on.
     Subscribe(oneshot::Sender<broadcast::Receiver<Arc<TraceEvent>>>),
     /// The bytes of a recording from now on; none where too many read them already.
@@ -75,6 +75,8 @@ pub struct Handle {
     latest: watch::Receiver<Arc<Snapshot>>,
     requests: mpsc::Sender<Request>,
     counters: Arc<Counters>,
+    /// What this reader watches closely.
+    watched: Option<Watch>,
 }
 
 /// Both ends; `first` is what readers see before the first tick.
@@ -93,6 +95,7 @@ pub fn channel(first: Snapshot) -> (Inlet, Handle) {
         latest: latest_reader,
         requests,
         counters,
+        watched: None,
     };
     (inlet, handle)
 }
@@ -121,9 +124,17 @@ impl Handle {
     /// # Errors
     /// When the loop has ended.
     pub async fn full(&self) -> Result<Arc<Snapshot>, FeedError> {
+        self.full_watching(None).await
+    }
+
+    /// The same, with the samples of a connection that is watched for some seconds from now on.
+    ///
+    /// # Errors
+    /// When the loop has ended.
+    pub async fn full_watching(&self, watch: Option<Watch>) -> Result<Arc<Snapshot>, FeedError> {
         let (answer, answered) = oneshot::channel();
         self.requests
-            .send(Request::Full(answer))
+            .send(Request::Full(watch, answer))
             .await
             .map_err(|_| ended())?;
         answered.await.map_err(|_| ended())
@@ -171,9 +182,13 @@ impl Feed for Handle {
     fn latest(&mut self) -> Result<Arc<Snapshot>, FeedError> {
         let (answer, answered) = oneshot::channel();
         self.requests
-            .blocking_send(Request::Full(answer))
+            .blocking_send(Request::Full(self.watched.clone(), answer))
             .map_err(|_| ended())?;
         answered.blocking_recv().map_err(|_| ended())
+    }
+
+    fn watch(&mut self, connection: Option<Watch>) {
+        self.watched = connection;
     }
 }
 

@@ -24,7 +24,7 @@ use tcpwin_common::{
 
 pub use load::{LoadError, LoadOptions};
 
-use crate::observation::{Key, TcpState};
+use crate::observation::{Key, Sample, TcpState};
 use crate::source::{HookState, HostCounts, LossCount, ProbeCost, Source, SourceError, Update};
 use crate::units::{Instant, Nanos};
 
@@ -78,6 +78,10 @@ pub struct EbpfSource {
     /// Sockets whose slots were given back, and when that was seen: their closing records are on their way, or were lost.
     gone: HashMap<Key, Instant>,
     undecoded: u64,
+    /// Sockets whose events are sampled, with their slots.
+    watched: HashMap<Key, u32>,
+    /// Of them, since the last drain.
+    samples: Vec<(Key, Sample)>,
     misses: miss::Misses,
     /// By namespace, when it may be walked again.
     settle_after: HashMap<u32, Instant>,
@@ -291,9 +295,16 @@ impl Source for EbpfSource {
                 match decode::observation(&slot, Instant(slot.last_ns)) {
                     Some(observation) => {
                         self.gone.remove(&observation.key);
+                        self.watched.remove(&observation.key);
                         sink(Update::Closed(observation));
                     }
                     None => self.undecoded += 1,
+                }
+                continue;
+            }
+            if let Some((key, sample)) = decode::sample(bytes) {
+                if self.watched.contains_key(&key) {
+                    self.samples.push((key, sample));
                 }
                 continue;
             }
@@ -334,6 +345,27 @@ impl Source for EbpfSource {
         };
         if let Err(error) = self.wanted.set(0, bits, 0) {
             tracing::warn!("cannot switch single events: {error}");
+        }
+    }
+
+    fn watch(&mut self, socket: Key, on: bool) {
+        let known = self.watched.remove(&socket);
+        let find = || self.seen.iter().position(|seen| seen.key() == socket);
+        let Some(index) = known.or_else(|| find().map(|at| at as u32)) else {
+            return;
+        };
+        if let Err(error) = self.slots.watch(index, on) {
+            tracing::warn!("cannot watch a connection closely: {error}");
+            return;
+        }
+        if on {
+            self.watched.insert(socket, index);
+        }
+    }
+
+    fn take_samples(&mut self, sink: &mut dyn FnMut(Key, Sample)) {
+        for (socket, sample) in self.samples.drain(..) {
+            sink(socket, sample);
         }
     }
 

@@ -13,7 +13,9 @@ use crate::{
 fn probe(ctx: BtfTracePointContext) -> i32 {
     let sk: *const u8 = ctx.arg(0);
     let skb: *const u8 = ctx.arg(1);
-    let Some(slot) = slot::find(sk) else { return 0 };
+    let Some((slot, is_watched)) = slot::find_with_watch(sk) else {
+        return 0;
+    };
     let Some(socket) = Socket::from_sock(sk) else {
         return 0;
     };
@@ -34,6 +36,10 @@ fn probe(ctx: BtfTracePointContext) -> i32 {
         } else if held == BUDGET_PACING && socket.is_throttled() {
             slot.counters.throttled_ns += span;
         }
+    }
+
+    if is_watched {
+        slot::sample(slot, socket);
     }
 
     // From now: what this segment will change.

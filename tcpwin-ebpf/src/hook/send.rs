@@ -39,7 +39,9 @@ fn sendpage(ctx: FExitContext) -> i32 {
 /// After the call: `ret` bytes were taken, or it is a negative errno. Never the size asked for.
 #[inline(always)]
 fn on_send(sk: *const u8, ret: i32) {
-    let Some(slot) = slot::find(sk) else { return };
+    let Some((slot, is_watched)) = slot::find_with_watch(sk) else {
+        return;
+    };
     let Some(socket) = Socket::from_sock(sk) else {
         return;
     };
@@ -90,6 +92,9 @@ fn on_send(sk: *const u8, ret: i32) {
             slot.burst_peak = unacked;
         }
         slot.last_send_ns = now;
+        if is_watched {
+            slot::sample(slot, socket);
+        }
     }
     slot.budget_state = account::state(socket, sequence, blocked) as u32;
     slot.outstanding = sequence.snd_nxt.wrapping_sub(sequence.snd_una);

@@ -102,6 +102,8 @@ pub struct Ask {
     pub accepted: Option<bool>,
     /// What the path can carry, where it is known.
     pub path: Option<PathCapacity>,
+    /// It fills its path together with others, and not by itself.
+    pub is_one_of_many: bool,
     /// Whose it is, and how the host is set.
     pub around: Surroundings,
 }
@@ -152,6 +154,7 @@ impl Ask {
                 Origin::Seeded => by_ports(around.local_port, around.peer_port),
             },
             path: evidence.context.path,
+            is_one_of_many: false,
             around,
         }
     }

@@ -8,6 +8,13 @@ use crate::units::{BytesPerSec, bits_text};
 /// A full path.
 #[must_use]
 pub fn bandwidth(ask: &Ask) -> Vec<Remedy> {
+    if ask.is_one_of_many {
+        return vec![Remedy::new(
+            Side::Path,
+            "more bandwidth, or fewer flows on this path; larger windows would not help",
+            "the path is full",
+        )];
+    }
     let full = Remedy::new(
         Side::Path,
         "more bandwidth, or fewer flows on this path",

@@ -367,6 +367,7 @@ prop_compose! {
             rcvbuf_locked: locked.1, snd_wscale: scales.0, rcv_wscale: scales.1, wscale_ok: locked.2, max_pacing_rate: pace, loss,
             is_bbr: bools.1, write: amounts.0.map(Bytes), burst: amounts.1.map(Bytes), nagle: bools.2, accepted,
             path: capacity.map(path),
+            is_one_of_many: false,
             around: Surroundings {
                 local_port: ports.0, peer_port: ports.1, connections: count, tcp_wmem: maxima.0.map(sizes),
                 tcp_rmem: maxima.1.map(sizes), ..Surroundings::default()

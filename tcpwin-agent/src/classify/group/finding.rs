@@ -91,7 +91,7 @@ impl Finding {
             expected: expected(members, &connections),
             connections,
             proof: String::new(),
-            remedies: first.verdict.remedies.clone(),
+            remedies: first.verdict.remedies(),
         })
     }
 

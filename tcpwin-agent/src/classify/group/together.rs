@@ -4,7 +4,8 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 
 use super::{Flow, LATELY};
-use crate::classify::{Ceiling, Direction, Limit, PathOrigin, Remedy, Side, Verdict};
+use crate::classify::advice::Ask;
+use crate::classify::{Ceiling, Direction, Limit, PathOrigin, Side, Verdict};
 use crate::observation::Prefix;
 use crate::units::{BytesPerSec, bits_text};
 
@@ -237,11 +238,10 @@ fn joint(flow: &Flow, (scope, sum, full): (Scope<'_>, &Together, Full), alone: &
         ledger: alone.ledger.clone(),
         inconsistent: alone.inconsistent.clone(),
         proof,
-        remedies: vec![Remedy::new(
-            Side::Path,
-            "more bandwidth, or fewer flows on this path; larger windows would not help",
-            "the path is full",
-        )],
+        ask: Some(Box::new(Ask {
+            is_one_of_many: true,
+            ..Ask::default()
+        })),
     }
 }
 

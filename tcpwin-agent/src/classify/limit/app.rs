@@ -57,6 +57,6 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Verdict {
         evidence.confidence(free),
         None,
         proof,
-        Vec::new(),
+        None,
     )
 }

@@ -55,7 +55,7 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         evidence.confidence(evidence.free()),
         Some(ceiling),
         proof,
-        advice::app_window(&ask),
+        Some(ask),
     ))
 }
 

@@ -3,7 +3,7 @@
 use tcpwin_common::{BUDGET_CWND, BUDGET_PACING, BUDGET_RWND};
 
 use super::verdict;
-use crate::classify::advice::{self, Ask};
+use crate::classify::advice::Ask;
 use crate::classify::evidence::{Evidence, Shares};
 use crate::classify::{Ceiling, Limit, Side, Verdict};
 use crate::units::{bits_text, bytes_text, rtt_text};
@@ -111,6 +111,6 @@ fn path_is_full(evidence: &Evidence<'_>, proof: String) -> Verdict {
         evidence.confidence(share),
         Some(ceiling),
         proof,
-        advice::bandwidth(&Ask::of(evidence)),
+        Some(Ask::of(evidence)),
     )
 }

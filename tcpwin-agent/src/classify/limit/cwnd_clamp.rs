@@ -3,7 +3,7 @@
 use tcpwin_common::BUDGET_CWND;
 
 use super::verdict;
-use crate::classify::advice::{self, Ask};
+use crate::classify::advice::Ask;
 use crate::classify::evidence::Evidence;
 use crate::classify::{Limit, Side, Verdict, ledger};
 use crate::units::{Bytes, bits_text, rtt_text};
@@ -30,6 +30,6 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         evidence.confidence(share),
         Some(ceiling),
         proof,
-        advice::cwnd_clamp(&Ask::of(evidence)),
+        Some(Ask::of(evidence)),
     ))
 }

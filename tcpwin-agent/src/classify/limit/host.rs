@@ -4,7 +4,7 @@
 use tcpwin_common::BUDGET_PACING;
 
 use super::verdict;
-use crate::classify::advice::{self, Ask};
+use crate::classify::advice::Ask;
 use crate::classify::evidence::Evidence;
 use crate::classify::{Ceiling, Limit, Side, Verdict};
 use crate::units::{bits_text, bytes_text};
@@ -34,6 +34,6 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         evidence.confidence(throttled.max(waiting)),
         Some(ceiling),
         proof,
-        advice::host(&Ask::of(evidence)),
+        Some(Ask::of(evidence)),
     ))
 }

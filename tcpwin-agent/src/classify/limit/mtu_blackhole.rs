@@ -1,7 +1,7 @@
 //! `mtu_blackhole`: small segments pass, full-size ones never (RFC 2923, section 2.1): some hop drops them and no ICMP says so.
 
 use super::verdict;
-use crate::classify::advice::{self, Ask};
+use crate::classify::advice::Ask;
 use crate::classify::evidence::Evidence;
 use crate::classify::{Limit, Side, Verdict};
 use crate::units::bytes_text;
@@ -31,6 +31,6 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         confidence,
         None,
         proof,
-        advice::mtu_blackhole(&Ask::of(evidence)),
+        Some(Ask::of(evidence)),
     ))
 }

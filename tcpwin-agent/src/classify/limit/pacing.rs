@@ -3,7 +3,7 @@
 use tcpwin_common::{BUDGET_CWND, BUDGET_PACING};
 
 use super::verdict;
-use crate::classify::advice::{self, Ask};
+use crate::classify::advice::Ask;
 use crate::classify::evidence::Evidence;
 use crate::classify::{Ceiling, Limit, Side, Verdict};
 use crate::units::{BytesPerSec, bits_text};
@@ -34,6 +34,6 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         evidence.confidence(share),
         Some(ceiling),
         proof,
-        advice::pacing(&Ask::of(evidence)),
+        Some(Ask::of(evidence)),
     ))
 }

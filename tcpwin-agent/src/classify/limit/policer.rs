@@ -2,7 +2,7 @@
 //! strikes at any.
 
 use super::verdict;
-use crate::classify::advice::{self, Ask};
+use crate::classify::advice::Ask;
 use crate::classify::evidence::{Evidence, Losses};
 use crate::classify::{Ceiling, Limit, Side, Verdict};
 use crate::units::{BytesPerSec, bits_text, rtt_text};
@@ -74,6 +74,6 @@ fn verdict_of(evidence: &Evidence<'_>, rate: BytesPerSec, proof: String) -> Verd
         evidence.confidence(share),
         Some(ceiling),
         proof,
-        advice::policer(&ask),
+        Some(ask),
     )
 }

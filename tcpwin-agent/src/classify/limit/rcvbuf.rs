@@ -4,7 +4,7 @@
 //! by what the program has not read: the program is slow.
 
 use super::receiving;
-use crate::classify::advice::{self, Ask};
+use crate::classify::advice::Ask;
 use crate::classify::evidence::Evidence;
 use crate::classify::{Ceiling, Limit, Side, Verdict, ledger};
 use crate::units::{Bytes, bits_text, bytes_text, rtt_text};
@@ -45,7 +45,7 @@ fn reader(evidence: &Evidence<'_>) -> Option<Verdict> {
         evidence.confidence(0.5 + share / 2.0),
         Some(ceiling),
         proof,
-        advice::reader(&Ask::of(evidence)),
+        Some(Ask::of(evidence)),
     ))
 }
 
@@ -102,6 +102,6 @@ fn rcvbuf(evidence: &Evidence<'_>) -> Option<Verdict> {
         evidence.confidence(0.9 - (full - 1.0).abs()),
         Some(ceiling),
         proof,
-        advice::rcvbuf(&Ask::of(evidence)),
+        Some(Ask::of(evidence)),
     ))
 }

@@ -4,7 +4,7 @@
 use tcpwin_common::BUDGET_RWND;
 
 use super::verdict;
-use crate::classify::advice::{self, Ask};
+use crate::classify::advice::Ask;
 use crate::classify::evidence::Evidence;
 use crate::classify::{Limit, Side, Verdict, ledger};
 use crate::units::{Bytes, bits_text, rtt_text};
@@ -49,6 +49,6 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         evidence.confidence(share),
         Some(ceiling),
         proof,
-        advice::rwnd_scale(&Ask::of(evidence)),
+        Some(Ask::of(evidence)),
     ))
 }

@@ -2,7 +2,7 @@
 //! or each of very many writes costs a system call.
 
 use super::verdict;
-use crate::classify::advice::{self, Ask};
+use crate::classify::advice::Ask;
 use crate::classify::evidence::Evidence;
 use crate::classify::{Ceiling, Limit, Side, Verdict};
 use crate::units::{Bytes, BytesPerSec, bits_text, bytes_text, rtt_text};
@@ -51,7 +51,7 @@ fn nagle(evidence: &Evidence<'_>) -> Option<Verdict> {
         evidence.confidence(0.5 + share / 2.0),
         None,
         proof,
-        advice::small_writes(&ask),
+        Some(ask),
     );
     told.next = rate.0.is_finite().then(|| Ceiling {
         limit: Limit::Turns,
@@ -85,6 +85,6 @@ fn calls(evidence: &Evidence<'_>) -> Option<Verdict> {
         evidence.confidence(evidence.free()),
         None,
         proof,
-        advice::small_writes(&ask),
+        Some(ask),
     ))
 }

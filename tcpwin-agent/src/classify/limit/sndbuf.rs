@@ -6,7 +6,7 @@
 use tcpwin_common::BUDGET_SNDBUF;
 
 use super::verdict;
-use crate::classify::advice::{self, Ask};
+use crate::classify::advice::Ask;
 use crate::classify::evidence::{Evidence, Shares};
 use crate::classify::{Limit, Side, Verdict, ledger};
 use crate::units::{bits_text, bytes_text, rtt_text};
@@ -58,6 +58,6 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         evidence.confidence(share),
         Some(ceiling),
         proof,
-        advice::sndbuf(&Ask::of(evidence)),
+        Some(Ask::of(evidence)),
     ))
 }

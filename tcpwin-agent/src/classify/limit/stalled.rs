@@ -3,7 +3,7 @@
 use tcpwin_common::BUDGET_RWND;
 
 use super::verdict;
-use crate::classify::advice::{self, Ask};
+use crate::classify::advice::Ask;
 use crate::classify::evidence::Evidence;
 use crate::classify::{Limit, Side, Verdict};
 use crate::units::bytes_text;
@@ -51,7 +51,7 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         confidence,
         None,
         proof,
-        advice::stalled(&Ask::of(evidence)),
+        Some(Ask::of(evidence)),
     ))
 }
 

@@ -3,7 +3,7 @@
 use tcpwin_common::{BUDGET_APP, BUDGET_IDLE};
 
 use super::verdict;
-use crate::classify::advice::{self, Ask};
+use crate::classify::advice::Ask;
 use crate::classify::evidence::Evidence;
 use crate::classify::{Ceiling, Limit, Side, Verdict};
 use crate::units::{Bytes, bytes_text, rtt_text};
@@ -54,7 +54,7 @@ pub(in crate::classify) fn tell(evidence: &Evidence<'_>) -> Option<Verdict> {
         confidence,
         ceiling,
         proof,
-        advice::turns(&ask),
+        Some(ask),
     );
     verdict.direction = evidence.direction;
     Some(verdict)

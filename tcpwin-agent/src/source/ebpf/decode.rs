@@ -5,13 +5,13 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use tcpwin_common::{
     BUDGET_STATES, Event, FLAG_CWND_LIMITED, FLAG_NOSPACE, FLAG_RATE_APP_LIMITED, FLAG_SYN_DATA,
     FLAG_SYN_DATA_ACKED, FLAG_SYN_FASTOPEN, Gauges, Identity, ORIGIN_ACCEPT, ORIGIN_CONNECT,
-    RECORD_CWND_FALL, RECORD_RESET, RECORD_RETRANSMIT, RETRANSMIT_FAST, RETRANSMIT_RTO, RETRANSMIT_SYN_ACK,
-    RETRANSMIT_TLP, Slot, USERLOCK_RCVBUF, USERLOCK_SNDBUF,
+    RECORD_CWND_FALL, RECORD_RESET, RECORD_RETRANSMIT, RECORD_SAMPLE, RETRANSMIT_FAST, RETRANSMIT_RTO,
+    RETRANSMIT_SYN_ACK, RETRANSMIT_TLP, Slot, USERLOCK_RCVBUF, USERLOCK_SNDBUF,
 };
 
 use crate::observation::{
-    BudgetTotals, CallCounts, Endpoints, FastOpen, Key, Observation, Origin, OwnerHint, Retransmits, Tcp,
-    TcpState, Totals,
+    BudgetTotals, CallCounts, Endpoints, FastOpen, Key, Observation, Origin, OwnerHint, Retransmits, Sample,
+    Tcp, TcpState, Totals,
 };
 use crate::source::{RetransmitKind, Update};
 use crate::units::Instant;
@@ -36,6 +36,31 @@ pub(super) fn event(bytes: &[u8]) -> Option<Event> {
     let bytes = bytes.get(..size_of::<Event>())?;
     // SAFETY: long enough, and integers only: any bytes are a value.
     Some(unsafe { bytes.as_ptr().cast::<Event>().read_unaligned() })
+}
+
+/// A sample from a ring record; `None` for a record of another kind.
+pub(super) fn sample(bytes: &[u8]) -> Option<(Key, Sample)> {
+    let bytes = bytes.get(..size_of::<tcpwin_common::Sample>())?;
+    // SAFETY: long enough, and integers only: any bytes are a value.
+    let sample = unsafe { bytes.as_ptr().cast::<tcpwin_common::Sample>().read_unaligned() };
+    let key = Key {
+        cookie: sample.cookie,
+        netns: sample.netns,
+    };
+    (sample.record == RECORD_SAMPLE).then_some((
+        key,
+        Sample {
+            at_ns: sample.at_ns,
+            cwnd: sample.cwnd,
+            ssthresh: (sample.ssthresh < INFINITE_SSTHRESH).then_some(sample.ssthresh),
+            in_flight_bytes: sample.outstanding,
+            unsent_bytes: sample.unsent,
+            snd_wnd_bytes: sample.snd_wnd,
+            srtt_us: sample.srtt_us,
+            bytes_acked: sample.bytes_acked,
+            retransmits_total: sample.total_retrans,
+        },
+    ))
 }
 
 /// What a single event tells; `None` for a kind of no known meaning.
@@ -274,6 +299,7 @@ mod tests {
             if let Some(event) = event(&bytes) {
                 let _ = update(&event);
             }
+            let _ = sample(&bytes);
         }
     }
 
@@ -286,6 +312,31 @@ mod tests {
         let totals = budget(&slot, Instant(11_000));
         assert_eq!(totals.ns, [1, 2, 3, 10_004, 5, 6]);
         assert_eq!(budget(&slot, Instant(5)).ns, [1, 2, 3, 4, 5, 6]);
+    }
+
+    #[test]
+    fn a_sample_is_told_from_other_records() {
+        let told = tcpwin_common::Sample {
+            record: RECORD_SAMPLE,
+            cookie: 7,
+            netns: 9,
+            cwnd: 10,
+            ssthresh: INFINITE_SSTHRESH,
+            ..tcpwin_common::Sample::default()
+        };
+        // SAFETY: repr(C), integers only, without padding.
+        let bytes = |told: &tcpwin_common::Sample| unsafe {
+            std::slice::from_raw_parts(std::ptr::from_ref(told).cast::<u8>(), size_of_val(told)).to_vec()
+        };
+        let (key, decoded) = sample(&bytes(&told)).unwrap();
+        assert_eq!(key, Key { cookie: 7, netns: 9 });
+        assert_eq!((decoded.cwnd, decoded.ssthresh), (10, None));
+        assert_eq!(sample(&bytes(&told)[1..]), None, "cut short");
+        let other = tcpwin_common::Sample {
+            record: RECORD_RESET,
+            ..told
+        };
+        assert_eq!(sample(&bytes(&other)), None);
     }
 
     #[test]

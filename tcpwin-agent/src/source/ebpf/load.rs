@@ -100,7 +100,7 @@ pub(super) fn open(options: &LoadOptions) -> Result<EbpfSource, LoadError> {
         .override_global("HAVE_COOKIE_HELPER", &have_cookie_helper, false)
         .override_global("HAVE_CONG_STATE_SET", &have_cong_state_set, false)
         .map_max_entries("SLOTS", options.slots)
-        .map_max_entries("CHANGES", options.slots)
+        .map_max_entries("BESIDE", options.slots)
         .map_max_entries("SOCKETS", options.slots)
         .map_max_entries("FREE_SLOTS", options.slots)
         .load(&object)?;
@@ -113,7 +113,7 @@ pub(super) fn open(options: &LoadOptions) -> Result<EbpfSource, LoadError> {
     }
     let slots = slots::Slots::new(
         array(&mut ebpf, "SLOTS")?,
-        array(&mut ebpf, "CHANGES")?,
+        array(&mut ebpf, "BESIDE")?,
         options.slots as usize,
     )
     .map_err(|cause| LoadError::Map {
@@ -186,6 +186,8 @@ pub(super) fn open(options: &LoadOptions) -> Result<EbpfSource, LoadError> {
         quiet: Vec::new(),
         gone: HashMap::new(),
         undecoded: 0,
+        watched: HashMap::new(),
+        samples: Vec::new(),
         misses: super::miss::Misses::default(),
         settle_after: HashMap::new(),
     })

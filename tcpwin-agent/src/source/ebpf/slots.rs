@@ -1,16 +1,16 @@
-//! The arrays of slots and of their counts of changes, as the kernel keeps them.
+//! The arrays of slots and of what stands beside them, as the kernel keeps them.
 //!
-//! Only the counts are mapped for good: every mapped page counts as resident, and a slot is 500 bytes. A slot that changed is
+//! Only the latter is mapped for good: every mapped page counts as resident, and a slot is 500 bytes. A slot that changed is
 //! read by a system call; where many changed, a window of slots is mapped for the moment.
 
 use std::io;
 use std::ops::Range;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
-use std::ptr::{NonNull, read_volatile};
+use std::ptr::{NonNull, read_volatile, write_volatile};
 use std::sync::atomic::{Ordering, fence};
 
 use aya::maps::{Array, Map, MapData};
-use tcpwin_common::{RECORD_CLOSE, Slot};
+use tcpwin_common::{Beside, RECORD_CLOSE, Slot};
 
 /// Counts in view at first; the view doubles as the slots in use grow.
 const FIRST: usize = 1024;
@@ -23,21 +23,21 @@ const MANY: usize = 512;
 pub(super) struct Slots {
     array: Array<MapData, Slot>,
     array_fd: OwnedFd,
-    changes: MapData,
-    counts: View<u64>,
+    beside: MapData,
+    counts: View<Beside>,
     /// Slots there are.
     capacity: usize,
 }
 
 impl Slots {
     /// Of two BPF_F_MMAPABLE arrays.
-    pub(super) fn new(slots: MapData, changes: MapData, capacity: usize) -> io::Result<Self> {
+    pub(super) fn new(slots: MapData, beside: MapData, capacity: usize) -> io::Result<Self> {
         let array_fd = slots.fd().as_fd().try_clone_to_owned()?;
-        let counts = View::map(changes.fd().as_fd(), 0..capacity.min(FIRST))?;
+        let counts = View::map(beside.fd().as_fd(), 0..capacity.min(FIRST))?;
         Ok(Self {
             array: Array::try_from(Map::Array(slots)).map_err(io::Error::other)?,
             array_fd,
-            changes,
+            beside,
             counts,
             capacity,
         })
@@ -47,7 +47,7 @@ impl Slots {
     pub(super) fn extend(&mut self, wanted: usize) -> io::Result<()> {
         if wanted > self.counts.len && self.counts.len < self.capacity {
             let len = wanted.next_power_of_two().min(self.capacity);
-            self.counts = View::map(self.changes.fd().as_fd(), 0..len)?;
+            self.counts = View::map(self.beside.fd().as_fd(), 0..len)?;
         }
         Ok(())
     }
@@ -59,7 +59,29 @@ impl Slots {
 
     /// How often the slot changed, as far as 32 bits tell.
     pub(super) fn changes(&self, index: usize) -> u32 {
-        self.counts.read(index) as u32
+        self.counts.read(index).changes
+    }
+
+    /// Has each event of the slot's socket told, or no longer. The programs write the word beside it at any time: nothing but
+    /// this word may be written.
+    pub(super) fn watch(&self, index: u32, on: bool) -> io::Result<()> {
+        let page = rustix::param::page_size();
+        let at = index as usize * size_of::<Beside>();
+        let map = View::<Beside>::map_bytes(
+            self.beside.fd().as_fd(),
+            at / page * page,
+            page,
+            libc::PROT_READ | libc::PROT_WRITE,
+        )?;
+        let within = at % page + std::mem::offset_of!(Beside, watched);
+        // SAFETY: within the page that is mapped, aligned as the array's elements are; nobody else here writes it.
+        unsafe {
+            write_volatile(
+                map.start.cast::<u8>().add(within).cast::<u32>().as_ptr(),
+                u32::from(on),
+            )
+        };
+        Ok(())
     }
 
     /// Copies a slot; `None` if it is free.
@@ -127,7 +149,7 @@ fn is_taken(slot: &Slot) -> bool {
     slot.cookie != 0 && slot.record != RECORD_CLOSE
 }
 
-/// Elements of an array in the kernel's memory, mapped read-only.
+/// Elements of an array in the kernel's memory.
 struct View<T> {
     start: NonNull<T>,
     len: usize,
@@ -138,10 +160,22 @@ struct View<T> {
 unsafe impl<T: Send> Send for View<T> {}
 
 impl<T: aya::Pod> View<T> {
-    /// Elements of a BPF_F_MMAPABLE array; the first one starts a page.
+    /// Elements of a BPF_F_MMAPABLE array, to be read; the first one starts a page.
     fn map(fd: BorrowedFd<'_>, elements: Range<usize>) -> io::Result<Self> {
         let bytes = (elements.len() * size_of::<T>()).next_multiple_of(rustix::param::page_size());
         let offset = elements.start * size_of::<T>();
+        let mut view = Self::map_bytes(fd, offset, bytes, libc::PROT_READ)?;
+        view.len = elements.len();
+        Ok(view)
+    }
+
+    /// Whole pages of it.
+    fn map_bytes(
+        fd: BorrowedFd<'_>,
+        offset: usize,
+        bytes: usize,
+        protection: libc::c_int,
+    ) -> io::Result<Self> {
         let offset = offset
             .try_into()
             .map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
@@ -150,7 +184,7 @@ impl<T: aya::Pod> View<T> {
             libc::mmap(
                 std::ptr::null_mut(),
                 bytes,
-                libc::PROT_READ,
+                protection,
                 libc::MAP_SHARED,
                 fd.as_raw_fd(),
                 offset,
@@ -161,7 +195,7 @@ impl<T: aya::Pod> View<T> {
         }
         Ok(Self {
             start: NonNull::new(start.cast()).ok_or_else(io::Error::last_os_error)?,
-            len: elements.len(),
+            len: bytes / size_of::<T>(),
             bytes,
         })
     }
