@@ -11,7 +11,7 @@ use crate::config::{
 };
 use crate::query::{Filter, FilterError};
 use crate::snapshot::TraceEvent;
-use crate::top::{self, ColourMode, PictureSize, Sort};
+use crate::top::{self, ColourMode, Columns, Palette, PictureSize, Settings, Sort};
 use crate::trace;
 
 /// How the program ends. Documented in `--help` and docs/exit-codes.md.
@@ -212,6 +212,9 @@ struct ScreenArgs {
     /// Order of the table: a column, or -COLUMN for the other way round [default: limit, the sickest first]
     #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
     sort: Option<Sort>,
+    /// Columns of the table from left to right, with a width where one is wanted: limit,rate,peer=40 [default: those that fit]
+    #[arg(long, value_name = "COLUMN[=WIDTH],…")]
+    columns: Option<Columns>,
     /// Show only what passes: words, and conditions such as limit=rwnd or "rate > 1M and peer in 203.0.113.0/24"
     #[arg(long, value_name = "FILTER", value_parser = parse_filter)]
     filter: Option<Filter>,
@@ -224,6 +227,12 @@ struct ScreenArgs {
     /// Draw with nothing but ASCII
     #[arg(long)]
     ascii: bool,
+    /// Colours by their meaning: okabe-ito, high-contrast, light or terminal [default: okabe-ito]
+    #[arg(long, value_name = "NAME")]
+    palette: Option<Palette>,
+    /// Settings of the screen; flags win over them [default: ~/.config/tcpwin/top.toml]
+    #[arg(long = "top.config.file", value_name = "FILE")]
+    settings_file: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -239,24 +248,32 @@ enum Color {
 }
 
 impl TopArgs {
-    /// How the screen starts.
-    #[must_use]
-    pub fn options(&self) -> top::Options {
+    /// How the screen starts: flags win over the settings file.
+    ///
+    /// # Errors
+    /// When the settings file cannot be read or says what is not allowed.
+    pub fn options(&self) -> Result<top::Options, top::SettingsError> {
         let screen = &self.screen;
-        top::Options {
-            interval: self.watch.interval(),
+        let file = Settings::load(screen.settings_file.as_deref(), |name| std::env::var_os(name))?;
+        let interval = self.watch.interval.map(Tick::duration).or(file.interval);
+        Ok(top::Options {
+            interval: interval.unwrap_or_else(|| self.watch.interval()),
             colour: match screen.color {
                 None | Some(Color::Auto) => ColourMode::Auto,
                 Some(Color::Never) => ColourMode::Never,
                 Some(Color::Sixteen) => ColourMode::Sixteen,
                 Some(Color::Full) => ColourMode::Full,
             },
-            ascii: screen.ascii,
-            sort: screen.sort.unwrap_or_default(),
-            filter: screen.filter.clone().unwrap_or_default(),
-            sick_only: screen.sick,
+            ascii: screen.ascii || file.ascii.unwrap_or_default(),
+            sort: screen.sort.or(file.sort).unwrap_or_default(),
+            columns: screen.columns.clone().or(file.columns).unwrap_or_default(),
+            filter: screen.filter.clone().or(file.filter).unwrap_or_default(),
+            sick_only: screen.sick || file.sick.unwrap_or_default(),
+            palette: screen.palette.unwrap_or(file.palette),
+            presets: file.presets,
+            settings_file: file.path,
             playback: None,
-        }
+        })
     }
 }
 
@@ -425,14 +442,37 @@ mod tests {
     #[test]
     fn the_screen_starts_as_asked() {
         let parse = |line: &str| Cli::try_parse_from(line.split_whitespace()).map(|cli| cli.command);
-        let line = "tcpwin top --sort -rate --filter limit=rwnd --sick --color never --ascii --interval 2s";
-        let Ok(Command::Top(arguments)) = parse(line) else {
+        // Not the settings of whoever runs the tests.
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let line = "tcpwin top --sort -rate --filter limit=rwnd --sick --color never --ascii --interval 2s --columns peer=40,limit \
+                    --palette light --top.config.file";
+        let line = format!("{line} {}", file.path().display());
+        let Ok(Command::Top(arguments)) = parse(&line) else {
             panic!("not top");
         };
-        let options = arguments.options();
+        let options = arguments.options().unwrap();
+        assert_eq!(options.columns.to_string(), "peer=40,limit");
+        assert_eq!(options.settings_file.as_deref(), Some(file.path()));
         assert!(options.sort.inverted && options.sick_only && options.ascii);
         assert_eq!(options.filter.text(), "limit=rwnd");
         assert_eq!(options.interval, Duration::from_secs(2));
+        // What the flags leave open is as the file says.
+        let settings = "[top]\ninterval = \"5s\"\nsort = \"gain\"\ncolumns = [\"gain\"]\n";
+        std::fs::write(file.path(), settings).unwrap();
+        let line = format!(
+            "tcpwin top --sort rtt --top.config.file {}",
+            file.path().display()
+        );
+        let Ok(Command::Top(arguments)) = parse(&line) else {
+            panic!("not top");
+        };
+        let options = arguments.options().unwrap();
+        assert_eq!(options.interval, Duration::from_secs(5));
+        assert_eq!(
+            (options.sort.column, options.columns.to_string()),
+            (top::Column::Rtt, "gain".into())
+        );
+        assert!(arguments.connect.may_attach(&arguments.watch));
         assert!(
             parse("tcpwin top --sort nowhere")
                 .unwrap_err()

@@ -103,7 +103,7 @@ fn agent(arguments: &AgentArgs) -> Outcome {
 }
 
 fn top(arguments: &TopArgs) -> Outcome {
-    let options = arguments.options();
+    let options = arguments.options().map_err(|error| failure(Exit::Usage, error))?;
     if let Some(file) = &arguments.replay.replay {
         return match &arguments.picture.picture {
             Some(to) => draw(file, &arguments.picture, to),

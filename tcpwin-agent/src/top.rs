@@ -6,6 +6,7 @@
 
 mod action;
 mod charts;
+mod chooser;
 mod column;
 mod events;
 mod history;
@@ -14,8 +15,10 @@ mod layout;
 mod notice;
 mod order;
 mod picture;
+mod preset;
 mod prompt;
 mod screen;
+mod settings;
 mod state;
 mod terminal;
 #[cfg(test)]
@@ -25,14 +28,17 @@ mod theme;
 mod update;
 
 use std::io::{self, IsTerminal as _};
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crossterm::event::Event as TerminalEvent;
 
-pub use self::column::{Column, UnknownColumn};
+pub use self::column::{Column, Columns, ColumnsError, UnknownColumn};
 
 pub use self::order::Sort;
 pub use self::picture::{BadSize, Picture, PictureSize, UnknownKey};
+pub use self::preset::Preset;
+pub use self::settings::{Palette, Settings, SettingsError, UnknownPalette, WriteError};
 pub use self::theme::ColourMode;
 use crate::query::Filter;
 use crate::snapshot::Feed;
@@ -59,12 +65,20 @@ pub struct Options {
     pub ascii: bool,
     /// Order of the table.
     pub sort: Sort,
+    /// Columns of the table; by default those that fit the screen.
+    pub columns: Columns,
     /// What is shown.
     pub filter: Filter,
     /// Only connections held by a window, loss or this host.
     pub sick_only: bool,
     /// Steers the recording that is played, if one is.
     pub playback: Option<Playback>,
+    /// Colours, where there are any.
+    pub palette: Palette,
+    /// Looks with a name.
+    pub presets: Vec<Preset>,
+    /// Where columns are written to.
+    pub settings_file: Option<PathBuf>,
 }
 
 impl Default for Options {
@@ -74,9 +88,13 @@ impl Default for Options {
             colour: ColourMode::Auto,
             ascii: false,
             sort: Sort::default(),
+            columns: Columns::default(),
             filter: Filter::default(),
             sick_only: false,
             playback: None,
+            palette: Palette::default(),
+            presets: Vec::new(),
+            settings_file: None,
         }
     }
 }
@@ -122,11 +140,14 @@ pub fn run(feed: Box<dyn Feed>, options: Options) -> Result<(), TopError> {
         return Err(TopError::NoTerminal);
     }
     let theme = Theme::new(options.colour, options.ascii, |name| std::env::var(name).ok());
+    let theme = theme.with_palette(options.palette);
     let mut screen = Screen::take(true).map_err(TopError::terminal("taking"))?;
     let size = screen.size().map_err(TopError::terminal("measuring"))?;
     let interval = options.interval.max(SHORTEST);
     let mut state = State::new(theme, size, interval);
     state.sort = options.sort;
+    state.chosen = options.columns;
+    state.presets.all = options.presets;
     state.filter = options.filter;
     state.sick_only = options.sick_only;
     state.playback = options.playback;
@@ -165,6 +186,10 @@ pub fn run(feed: Box<dyn Feed>, options: Options) -> Result<(), TopError> {
                     Effect::Mouse => screen
                         .mouse(state.mouse)
                         .map_err(TopError::terminal("writing to"))?,
+                    Effect::WriteColumns(columns) => {
+                        let said = write_columns(options.settings_file.as_deref(), &columns);
+                        update(&mut state, Action::Said(said));
+                    }
                     Effect::Copy(text) => screen.copy(&text).map_err(TopError::terminal("writing to"))?,
                     Effect::Suspend => {
                         screen.suspend().map_err(TopError::terminal("taking back"))?;
@@ -186,6 +211,17 @@ pub fn run(feed: Box<dyn Feed>, options: Options) -> Result<(), TopError> {
         }
     }
     Err(TopError::Died)
+}
+
+/// Writes the columns; what to say of it.
+fn write_columns(path: Option<&Path>, columns: &Columns) -> String {
+    let Some(path) = path else {
+        return "there is no home directory to keep settings in: give --top.config.file".to_owned();
+    };
+    match settings::write_columns(path, columns) {
+        Ok(()) => format!("columns written to {}", path.display()),
+        Err(error) => error.to_string(),
+    }
 }
 
 /// What an event means.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use super::chooser::Choose;
+use super::column::Columns;
 use super::prompt::Edit;
 use crate::snapshot::playback::Jump;
 use crate::snapshot::{Snapshot, Watch};
@@ -38,6 +40,15 @@ pub(crate) enum Action {
     /// Text from the clipboard, whole.
     FilterPaste(String),
     FilterClear,
+    /// Puts the next preset on.
+    PresetNext,
+    /// Something that was asked for is done, or why not.
+    Said(String),
+    /// Opens the list of columns.
+    ChooserStart,
+    Choose(Choose),
+    /// Writes the columns to the settings file.
+    WriteColumns,
     SickOnly,
     Freeze,
     Slower,
@@ -103,6 +114,8 @@ pub(crate) enum Effect {
     Interval,
     /// The mouse was taken or given back.
     Mouse,
+    /// Columns for the settings file.
+    WriteColumns(Columns),
     /// Text for the clipboard.
     Copy(String),
     Suspend,

@@ -3,6 +3,7 @@
 use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
 use super::action::{Action, Motion, Play};
+use super::chooser::Choose;
 use super::prompt::Edit;
 use crate::snapshot::playback::Jump;
 
@@ -14,6 +15,8 @@ pub(crate) enum Mode {
     Help,
     /// The filter is being written.
     Prompt,
+    /// Columns are being chosen.
+    Chooser,
 }
 
 /// Keys with one meaning. A sequence has a space between its keys.
@@ -41,10 +44,17 @@ const fn bind(
 const TABLE: &[Mode] = &[Mode::Overview];
 const DETAIL: &[Mode] = &[Mode::Detail];
 const PROMPT: &[Mode] = &[Mode::Prompt];
+const CHOOSER: &[Mode] = &[Mode::Chooser];
 const LISTS: &[Mode] = &[Mode::Overview, Mode::Detail, Mode::Help];
 const VIEWS: &[Mode] = &[Mode::Overview, Mode::Detail];
 const PAGES: &[Mode] = &[Mode::Detail, Mode::Help];
-const ALL: &[Mode] = &[Mode::Overview, Mode::Detail, Mode::Help, Mode::Prompt];
+const ALL: &[Mode] = &[
+    Mode::Overview,
+    Mode::Detail,
+    Mode::Help,
+    Mode::Prompt,
+    Mode::Chooser,
+];
 
 /// All keys, in the order of the help screen.
 pub(crate) const BINDINGS: &[Binding] = &[
@@ -156,6 +166,18 @@ pub(crate) const BINDINGS: &[Binding] = &[
         Action::ChartNext,
         "charts: one alone, the next, all again",
     ),
+    bind(
+        TABLE,
+        &["C"],
+        Action::ChooserStart,
+        "columns: which, in which order, how wide",
+    ),
+    bind(
+        TABLE,
+        &["P"],
+        Action::PresetNext,
+        "the next preset of the settings file, then as at the start",
+    ),
     bind(VIEWS, &["Space"], Action::Freeze, "freeze, go on"),
     bind(VIEWS, &["+", "="], Action::Slower, "longer interval"),
     bind(VIEWS, &["-"], Action::Faster, "shorter interval"),
@@ -215,6 +237,80 @@ pub(crate) const BINDINGS: &[Binding] = &[
     bind(ALL, &["Ctrl-z"], Action::Suspend, "suspend; fg comes back"),
     bind(TABLE, &["q"], Action::Quit, "quit"),
     bind(LISTS, &["Ctrl-c", "Q"], Action::Quit, "quit from anywhere"),
+    bind(
+        CHOOSER,
+        &["j", "Down", "Ctrl-n"],
+        Action::Choose(Choose::Down),
+        "one down",
+    ),
+    bind(
+        CHOOSER,
+        &["k", "Up", "Ctrl-p"],
+        Action::Choose(Choose::Up),
+        "one up",
+    ),
+    bind(
+        CHOOSER,
+        &["g g", "Home"],
+        Action::Choose(Choose::First),
+        "to the first",
+    ),
+    bind(
+        CHOOSER,
+        &["G", "End"],
+        Action::Choose(Choose::Last),
+        "to the last",
+    ),
+    bind(
+        CHOOSER,
+        &["Space", "x"],
+        Action::Choose(Choose::Toggle),
+        "show the column, hide it",
+    ),
+    bind(
+        CHOOSER,
+        &["K", "<"],
+        Action::Choose(Choose::Earlier),
+        "move it to the left",
+    ),
+    bind(
+        CHOOSER,
+        &["J", ">"],
+        Action::Choose(Choose::Later),
+        "move it to the right",
+    ),
+    bind(
+        CHOOSER,
+        &["+", "=", "Right", "l"],
+        Action::Choose(Choose::Wider),
+        "wider",
+    ),
+    bind(
+        CHOOSER,
+        &["-", "Left", "h"],
+        Action::Choose(Choose::Narrower),
+        "narrower",
+    ),
+    bind(
+        CHOOSER,
+        &["a"],
+        Action::Choose(Choose::Automatic),
+        "those that fit the screen, as without a choice",
+    ),
+    bind(
+        CHOOSER,
+        &["w"],
+        Action::WriteColumns,
+        "write them to the settings file",
+    ),
+    bind(CHOOSER, &["Enter"], Action::Choose(Choose::Accept), "keep them"),
+    bind(
+        CHOOSER,
+        &["Esc", "q", "C"],
+        Action::Choose(Choose::Cancel),
+        "back to the columns before",
+    ),
+    bind(CHOOSER, &["Ctrl-c", "Q"], Action::Quit, "quit"),
     bind(PROMPT, &["Enter"], Action::FilterAccept, "keep the filter"),
     bind(
         PROMPT,

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::str::FromStr;
 
 use super::column::{Column, SPECS, UnknownColumn, Widest};
-use super::text::width;
+use super::text::{state_text, width};
 use crate::query::Filter;
 use crate::snapshot::figures;
 use crate::snapshot::{Connection, Snapshot};
@@ -63,6 +63,9 @@ impl Sort {
     }
 }
 
+/// After every name: for what has none.
+const LAST: &str = "\u{10ffff}";
+
 /// What a connection is ordered by. Numbers are negated so that all keys rise.
 #[derive(Clone, Copy, Debug)]
 enum SortKey<'a> {
@@ -94,16 +97,11 @@ fn key(column: Column, connection: &Connection) -> SortKey<'_> {
         Column::Limit => SortKey::Sickness(figures::severity(connection), -figures::withheld_bps(connection)),
         Column::Gain => falling(figures::gain(connection)),
         Column::Direction => SortKey::Number(f64::from(connection.direction as u8)),
-        Column::Rate => falling(Some(connection.rate_bps)),
+        Column::Rate | Column::Trend => falling(Some(connection.rate_bps)),
         Column::Ceiling => falling(connection.ceiling_bps),
         Column::Local => SortKey::Address(connection.local.parse().ok()),
         Column::Peer => SortKey::Address(connection.peer.parse().ok()),
-        Column::Process => SortKey::Text(
-            connection
-                .process
-                .as_ref()
-                .map_or("\u{10ffff}", |process| &process.name),
-        ),
+        Column::Process => SortKey::Text(connection.process.as_ref().map_or(LAST, |process| &process.name)),
         Column::Rtt => bytes(tcp.srtt_us),
         Column::Cwnd => bytes(tcp.cwnd),
         Column::InFlight => bytes(tcp.in_flight_bytes),
@@ -113,6 +111,17 @@ fn key(column: Column, connection: &Connection) -> SortKey<'_> {
         Column::Retrans => falling(figures::retransmit_share(connection)),
         Column::Age => falling(Some(connection.age_us as f64)),
         Column::Proof => SortKey::Text(&connection.proof),
+        Column::Pid => falling(connection.process.as_ref().map(|process| f64::from(process.pid))),
+        Column::Cgroup => SortKey::Text(connection.cgroup.as_deref().unwrap_or(LAST)),
+        Column::Netns => SortKey::Number(f64::from(connection.netns)),
+        Column::State => SortKey::Text(tcp.state.map_or(LAST, state_text)),
+        Column::Congestion => SortKey::Text(tcp.congestion.as_deref().unwrap_or(LAST)),
+        Column::Mss => bytes(tcp.mss),
+        Column::Ssthresh => bytes(tcp.ssthresh),
+        Column::RcvWnd => bytes(tcp.rcv_wnd_bytes),
+        Column::Rcvbuf => bytes(tcp.rcvbuf_bytes),
+        Column::Unread => bytes(tcp.unread_bytes),
+        Column::Confidence => falling(Some(connection.confidence)),
     }
 }
 

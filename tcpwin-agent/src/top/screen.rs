@@ -1,6 +1,7 @@
 //! What is drawn: one file a region, each with one `render`. They see the state and nothing else.
 
 mod canvas;
+mod chooser;
 mod detail;
 mod footer;
 mod header;
@@ -24,6 +25,13 @@ pub(crate) fn render(frame: &mut Frame<'_>, state: &State) {
     }
     if !layout::fits(state.size) {
         message::too_small(frame, frame.area(), state);
+        return;
+    }
+    if let Some(chooser) = &state.chooser {
+        let regions = state.page();
+        header::line::render(frame, regions.header, state);
+        chooser::render(frame, regions.body, state, chooser);
+        footer::render(frame, regions.footer, state);
         return;
     }
     match state.view {

@@ -6,10 +6,12 @@ use std::time::Duration;
 use ratatui::layout::Size;
 
 use super::charts::Charts;
-use super::column::{Placed, Widest, plan};
+use super::chooser::Chooser;
+use super::column::{Columns, Placed, Widest, plan};
 use super::history::{Closeup, History, Pulse};
 use super::layout::{self, Overview, Page};
 use super::order::{self, Sort};
+use super::preset::Presets;
 use super::prompt::Prompt;
 use super::theme::Theme;
 use crate::query::Filter;
@@ -99,6 +101,12 @@ pub(crate) struct State {
     /// Indices of the rows into the snapshot's connections.
     pub(crate) rows: Vec<u32>,
     pub(crate) widest: Widest,
+    /// The columns that the reader chose.
+    pub(crate) chosen: Columns,
+    /// Looks with a name.
+    pub(crate) presets: Presets,
+    /// Columns are being chosen.
+    pub(crate) chooser: Option<Chooser>,
     /// None while the reader has chosen no row: then the first one is, whatever it is.
     pub(crate) selected: Option<Identity>,
     /// Row of the selected connection.
@@ -142,6 +150,9 @@ impl State {
             prompt: None,
             rows: Vec::new(),
             widest: Widest::default(),
+            chosen: Columns::default(),
+            presets: Presets::default(),
+            chooser: None,
             selected: None,
             cursor: 0,
             offset: 0,
@@ -201,7 +212,7 @@ impl State {
 
     /// Columns of the table.
     pub(crate) fn columns(&self) -> Vec<Placed> {
-        plan(self.size.width, self.widest)
+        plan(self.size.width, self.widest, &self.chosen)
     }
 
     /// Rows on the screen.

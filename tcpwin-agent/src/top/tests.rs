@@ -1,5 +1,6 @@
 //! Screens from a fixed snapshot, and what keys do to the state.
 
+mod columns;
 mod detail;
 mod filters;
 pub(super) mod fixture;

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use ratatui::text::Span;
 
+use crate::observation::TcpState;
 use crate::snapshot::figures::steers;
 use crate::units::{Micros, rtt_text};
 
@@ -162,6 +163,33 @@ pub(crate) fn count_text(count: u64) -> String {
     out
 }
 
+/// A state of the socket as `ss` writes it.
+pub(crate) fn state_text(state: TcpState) -> &'static str {
+    match state {
+        TcpState::Established => "ESTAB",
+        TcpState::SynSent => "SYN-SENT",
+        TcpState::SynRecv | TcpState::NewSynRecv => "SYN-RECV",
+        TcpState::FinWait1 => "FIN-WAIT-1",
+        TcpState::FinWait2 => "FIN-WAIT-2",
+        TcpState::TimeWait => "TIME-WAIT",
+        TcpState::Close => "UNCONN",
+        TcpState::CloseWait => "CLOSE-WAIT",
+        TcpState::LastAck => "LAST-ACK",
+        TcpState::Listen => "LISTEN",
+        TcpState::Closing => "CLOSING",
+    }
+}
+
+/// What is added to a complaint about a name: the known one that differs in the fewest letters, if in no more than a third.
+pub(crate) fn meant<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let name = name.to_ascii_lowercase();
+    let nearest = known
+        .map(|known| (strsim::damerau_levenshtein(&name, known), known))
+        .filter(|(distance, known)| *distance <= known.len().div_ceil(3))
+        .min();
+    nearest.map_or(String::new(), |(_, known)| format!("; did you mean `{known}`?"))
+}
+
 /// `text` broken at spaces into lines of at most `cells`; words longer than a line are cut into several.
 pub(crate) fn wrap(text: &str, cells: usize) -> Vec<String> {
     let cells = cells.max(1);
@@ -236,6 +264,15 @@ mod tests {
         assert_eq!(percent_text(1.0), "100 %");
         assert_eq!(count_text(65_535), "65,535");
         assert_eq!(count_text(100), "100");
+    }
+
+    #[test]
+    fn the_nearest_name_is_what_was_meant() {
+        let known = || ["peer", "rate", "process"].into_iter();
+        assert_eq!(meant("pere", known()), "; did you mean `peer`?");
+        assert_eq!(meant("Procss", known()), "; did you mean `process`?");
+        assert_eq!(meant("colour", known()), "");
+        assert_eq!(meant("", known()), "");
     }
 
     #[test]

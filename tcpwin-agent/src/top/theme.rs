@@ -2,6 +2,7 @@
 
 use ratatui::style::{Color, Modifier, Style};
 
+use super::settings::{Palette, Role, readable_on};
 use crate::classify::Bound;
 
 /// How many colours the terminal shows.
@@ -22,6 +23,7 @@ pub enum ColourMode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Theme {
     depth: Depth,
+    palette: Palette,
     /// Nothing but ASCII.
     pub(crate) ascii: bool,
 }
@@ -56,20 +58,26 @@ impl Theme {
             });
         Self {
             depth,
+            palette: Palette::default(),
             ascii: ascii || other_charset || matches!(&*term, "linux" | "dumb" | "vt100"),
         }
     }
 
-    fn pick(self, sixteen: Color, full: u8) -> Option<Color> {
+    /// The same in other colours.
+    pub(crate) fn with_palette(self, palette: Palette) -> Self {
+        Self { palette, ..self }
+    }
+
+    fn pick(self, role: Role) -> Option<Color> {
         match self.depth {
             Depth::None => None,
-            Depth::Sixteen => Some(sixteen),
-            Depth::Full => Some(Color::Indexed(full)),
+            Depth::Sixteen => Some(self.palette.sixteen(role)),
+            Depth::Full => Some(self.palette.full(role)),
         }
     }
 
-    fn coloured(self, sixteen: Color, full: u8) -> Style {
-        self.pick(sixteen, full)
+    fn coloured(self, role: Role) -> Style {
+        self.pick(role)
             .map_or_else(Style::new, |colour| Style::new().fg(colour))
     }
 
@@ -78,16 +86,16 @@ impl Theme {
         self.depth != Depth::None
     }
 
-    /// Text of a class. The palette is the nearest to Okabe and Ito's among the 256.
+    /// Text of a class.
     pub(crate) fn bound(self, bound: Bound) -> Style {
         match bound {
-            Bound::Window => self.coloured(Color::Yellow, 208).add_modifier(Modifier::BOLD),
-            Bound::Loss => self.coloured(Color::Magenta, 175).add_modifier(Modifier::BOLD),
-            Bound::Host => self.coloured(Color::LightRed, 220).add_modifier(Modifier::BOLD),
-            Bound::Bandwidth => self.coloured(Color::LightBlue, 74),
-            Bound::App => self.coloured(Color::Cyan, 36),
-            Bound::Unknown => self.coloured(Color::Gray, 250),
-            Bound::None => self.dim(),
+            Bound::Window => self.coloured(Role::Window).add_modifier(Modifier::BOLD),
+            Bound::Loss => self.coloured(Role::Loss).add_modifier(Modifier::BOLD),
+            Bound::Host => self.coloured(Role::Host).add_modifier(Modifier::BOLD),
+            Bound::Bandwidth => self.coloured(Role::Bandwidth),
+            Bound::App => self.coloured(Role::App),
+            Bound::Unknown => self.coloured(Role::Unknown),
+            Bound::None => self.faint(Role::None),
         }
     }
 
@@ -99,7 +107,7 @@ impl Theme {
     /// Ground in `colour`.
     fn ground(self, colour: Color) -> Style {
         if self.has_colour() {
-            Style::new().fg(Color::Black).bg(colour)
+            Style::new().fg(readable_on(colour)).bg(colour)
         } else {
             Style::new()
         }
@@ -107,25 +115,27 @@ impl Theme {
 
     /// Ground of a state of the time budget.
     pub(crate) fn budget_ground(self, state: usize) -> Style {
-        const STATES: [(Color, u8); 6] = [
-            (Color::DarkGray, 242),
-            (Color::Cyan, 36),
-            (Color::Yellow, 208),
-            (Color::LightRed, 220),
-            (Color::Magenta, 175),
-            (Color::LightBlue, 74),
+        const STATES: [Role; 6] = [
+            Role::None,
+            Role::App,
+            Role::Window,
+            Role::Host,
+            Role::Loss,
+            Role::Bandwidth,
         ];
-        let (sixteen, full) = STATES[state % STATES.len()];
-        self.pick(sixteen, full)
+        self.pick(STATES[state % STATES.len()])
             .map_or_else(Style::new, |colour| self.ground(colour))
     }
 
     /// What matters less.
     pub(crate) fn dim(self) -> Style {
-        match self.depth {
-            Depth::None => Style::new().add_modifier(Modifier::DIM),
-            Depth::Sixteen => Style::new().fg(Color::DarkGray),
-            Depth::Full => Style::new().fg(Color::Indexed(245)),
+        self.faint(Role::Dim)
+    }
+
+    fn faint(self, role: Role) -> Style {
+        match self.pick(role) {
+            None => Style::new().add_modifier(Modifier::DIM),
+            Some(colour) => Style::new().fg(colour),
         }
     }
 
@@ -146,42 +156,35 @@ impl Theme {
 
     /// What must not be overlooked.
     pub(crate) fn alarm(self) -> Style {
-        match self.depth {
-            Depth::None => Style::new().add_modifier(Modifier::BOLD | Modifier::REVERSED),
-            Depth::Sixteen => Style::new()
-                .fg(Color::Black)
-                .bg(Color::LightRed)
-                .add_modifier(Modifier::BOLD),
-            Depth::Full => Style::new()
-                .fg(Color::Black)
-                .bg(Color::Indexed(209))
-                .add_modifier(Modifier::BOLD),
+        match self.pick(Role::Alarm) {
+            None => Style::new().add_modifier(Modifier::BOLD | Modifier::REVERSED),
+            Some(colour) => self.ground(colour).add_modifier(Modifier::BOLD),
         }
     }
 
     /// A fault in what the reader wrote.
     pub(crate) fn alarm_text(self) -> Style {
-        self.coloured(Color::LightRed, 209).add_modifier(Modifier::BOLD)
+        self.coloured(Role::Alarm).add_modifier(Modifier::BOLD)
     }
 
     /// What should be known.
     pub(crate) fn notice(self) -> Style {
-        self.coloured(Color::Yellow, 220)
+        self.coloured(Role::Notice)
     }
 
     /// A key in a hint.
     pub(crate) fn key(self) -> Style {
-        self.coloured(Color::Cyan, 74).add_modifier(Modifier::BOLD)
+        self.coloured(Role::Key).add_modifier(Modifier::BOLD)
     }
 
     /// Bars and lines of charts.
     pub(crate) fn chart(self) -> Style {
-        self.coloured(Color::Cyan, 74)
+        self.coloured(Role::Chart)
     }
 
     /// The line a chart's main line stays under, and marks on its axis.
     pub(crate) fn ceiling(self) -> Style {
-        self.coloured(Color::Yellow, 208)
+        self.coloured(Role::Ceiling)
     }
 
     /// A sign, or its ASCII stand-in.

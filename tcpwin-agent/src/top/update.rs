@@ -7,10 +7,12 @@ use crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
 use super::action::{Action, Effect, Motion, Play};
+use super::chooser;
 use super::column::Column;
 use super::history::{Closeup, Point};
 use super::keys::{self, Mode};
 use super::order::{self, Sort};
+use super::preset;
 use super::prompt::{Edit, Prompt};
 use super::screen;
 use super::state::{Behind, FeedState, Identity, Opened, State, View};
@@ -26,6 +28,7 @@ const NOTCH: usize = 3;
 pub(crate) fn key_action(state: &State, key: KeyEvent) -> Action {
     let mode = match state.view {
         _ if state.prompt.is_some() => Mode::Prompt,
+        _ if state.chooser.is_some() => Mode::Chooser,
         View::Overview => Mode::Overview,
         View::Detail => Mode::Detail,
         View::Help(_) => Mode::Help,
@@ -124,6 +127,11 @@ pub(crate) fn update(state: &mut State, action: Action) -> Effect {
         Action::FilterClear if state.filter.is_empty() => state.unselect(),
         Action::FilterClear => filter(state, Filter::default()),
         Action::Play(play) => effect = steer(state, play),
+        Action::PresetNext => preset::next(state),
+        Action::Said(message) => state.message = Some(message),
+        Action::ChooserStart => chooser::start(state),
+        Action::Choose(choose) => chooser::choose(state, choose),
+        Action::WriteColumns => return Effect::WriteColumns(state.chosen.clone()),
         Action::SickOnly => {
             state.sick_only = !state.sick_only;
             state.rearrange();
@@ -295,7 +303,7 @@ fn scroll_to(state: &mut State, line: usize) {
 }
 
 fn click(state: &mut State, at: Position) {
-    if state.view != View::Overview || state.prompt.is_some() {
+    if state.view != View::Overview || state.prompt.is_some() || state.chooser.is_some() {
         return;
     }
     let regions = state.overview();

@@ -44,6 +44,15 @@ pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
 /// As many hints as fit.
 fn hints(state: &State, cells: usize) -> Vec<Span<'static>> {
     let hints: &[(&str, &str)] = match state.view {
+        _ if state.chooser.is_some() => &[
+            ("Enter", "keep"),
+            ("Esc", "back"),
+            ("Space", "show"),
+            ("J K", "move"),
+            ("+ -", "width"),
+            ("w", "write"),
+            ("a", "automatic"),
+        ],
         View::Overview => &[
             ("?", "help"),
             ("/", "filter"),
@@ -82,6 +91,9 @@ fn hints(state: &State, cells: usize) -> Vec<Span<'static>> {
 
 /// Where in the list or page, and what narrows it.
 fn place(state: &State) -> String {
+    if state.chooser.is_some() {
+        return String::new();
+    }
     if state.view != View::Overview {
         let (lines, page) = (super::lines(state), usize::from(state.page().body.height));
         let end = lines.min(usize::from(state.scroll) + page);

@@ -36,6 +36,7 @@ fn lines(state: &State) -> Vec<Line<'static>> {
         ("In the table", Some(Mode::Overview)),
         ("In the detail", Some(Mode::Detail)),
         ("While the filter is written", Some(Mode::Prompt)),
+        ("While columns are chosen", Some(Mode::Chooser)),
     ];
     for (name, only) in groups {
         lines.push(title(name));

@@ -7,6 +7,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
+use super::canvas::sparkline;
 use crate::snapshot::figures;
 use crate::top::column::{Column, Placed};
 use crate::top::state::State;
@@ -21,11 +22,17 @@ pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
     for (row, y) in (state.offset..).zip(area.top()..area.bottom()) {
         let Some(connection) = state.row(row) else { break };
         for place in &columns {
-            let text = place.column.text(connection, theme);
+            let text = if place.column == Column::Trend {
+                let rates = state.history.of(connection).map(|point| point.rate_bps);
+                sparkline(rates, usize::from(place.width), theme).into()
+            } else {
+                place.column.text(connection, theme)
+            };
             let style = match place.column {
                 Column::Limit => theme.bound(figures::shown(connection).bound()),
                 Column::Gain => theme.title(),
                 Column::Proof => theme.dim(),
+                Column::Trend => theme.chart(),
                 _ => Style::new(),
             };
             cell(buffer, *place, area.x, y, &text, style, state);

@@ -416,7 +416,7 @@ proptest! {
             update(&mut state, Action::Snapshot(snapshot(62, Vec::new())));
         }
         for key in keys {
-            press(&mut state, ["<Tab>", "[", "]", "c", "G", "<PgDn>", " ", "1"][key]);
+            press(&mut state, ["<Tab>", "<lt>", ">", "c", "G", "<PgDn>", " ", "1"][key]);
             draw(&state);
         }
         draw(&state);

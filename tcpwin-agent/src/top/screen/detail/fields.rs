@@ -3,10 +3,10 @@
 use ratatui::text::{Line, Span};
 
 use super::section;
-use crate::observation::{FastOpen, TcpState};
+use crate::observation::FastOpen;
 use crate::snapshot::Connection;
 use crate::snapshot::figures::retransmit_share;
-use crate::top::text::{clean, percent_text, width};
+use crate::top::text::{clean, percent_text, state_text, width};
 use crate::top::theme::Theme;
 use crate::units::bits_text;
 
@@ -102,22 +102,6 @@ fn fields(connection: &Connection) -> Vec<(&'static str, String)> {
     all.into_iter()
         .filter_map(|(name, value)| Some((name, value?)))
         .collect()
-}
-
-fn state_text(state: TcpState) -> &'static str {
-    match state {
-        TcpState::Established => "ESTAB",
-        TcpState::SynSent => "SYN-SENT",
-        TcpState::SynRecv | TcpState::NewSynRecv => "SYN-RECV",
-        TcpState::FinWait1 => "FIN-WAIT-1",
-        TcpState::FinWait2 => "FIN-WAIT-2",
-        TcpState::TimeWait => "TIME-WAIT",
-        TcpState::Close => "UNCONN",
-        TcpState::CloseWait => "CLOSE-WAIT",
-        TcpState::LastAck => "LAST-ACK",
-        TcpState::Listen => "LISTEN",
-        TcpState::Closing => "CLOSING",
-    }
 }
 
 fn fastopen_text(fastopen: FastOpen) -> &'static str {
