@@ -2,6 +2,7 @@
 
 mod columns;
 mod detail;
+mod docs;
 mod filters;
 pub(super) mod fixture;
 mod pictures;

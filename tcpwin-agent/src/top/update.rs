@@ -7,7 +7,7 @@ use crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
 use ratatui::layout::Position;
 
 use super::action::{Action, Effect, Motion, Play};
-use super::chooser;
+use super::chooser::{self, Choose};
 use super::column::Column;
 use super::history::{Closeup, Point};
 use super::keys::{self, Mode};
@@ -80,6 +80,8 @@ pub(crate) fn update(state: &mut State, action: Action) -> Effect {
             state.show_cursor();
             scroll_to(state, usize::from(state.scroll));
         }
+        Action::Move(Motion::WheelUp) if state.chooser.is_some() => chooser::choose(state, Choose::Up),
+        Action::Move(Motion::WheelDown) if state.chooser.is_some() => chooser::choose(state, Choose::Down),
         Action::Move(motion) if state.view == View::Overview => move_rows(state, motion),
         Action::Move(motion) => move_lines(state, motion),
         Action::Click(x, y) => click(state, Position { x, y }),

@@ -37,16 +37,18 @@ pub(super) fn columns(path: &Path, columns: &Columns) -> Result<(), WriteError> 
         cause,
     };
     let text = match fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            "# Settings of `tcpwin top`; docs/top.md has all keys.\n\n".to_owned()
-        }
+        Ok(text) => Some(text),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
         Err(error) => return Err(failed(error)),
     };
-    let changed = with_columns(&text, columns).map_err(|cause| WriteError::Malformed {
-        path: path.to_owned(),
-        cause,
-    })?;
+    let mut changed =
+        with_columns(text.as_deref().unwrap_or(""), columns).map_err(|cause| WriteError::Malformed {
+            path: path.to_owned(),
+            cause,
+        })?;
+    if text.is_none() {
+        changed.insert_str(0, "# Settings of `tcpwin top`; docs/top.md has all keys.\n\n");
+    }
     replace(path, changed.as_bytes()).map_err(failed)
 }
 
@@ -154,6 +156,11 @@ mod tests {
         let path = directory.path().join("new").join("top.toml");
         let chosen: Columns = "peer=40,trend".parse().unwrap();
         columns(&path, &chosen).unwrap();
+        let text = fs::read_to_string(&path).unwrap();
+        assert!(
+            text.starts_with("# Settings of") && text.ends_with("\"trend\"]\n"),
+            "{text}"
+        );
         let read = crate::top::settings::Settings::load(Some(&path), |_| None).unwrap();
         assert_eq!(read.columns, Some(chosen));
         let link = directory.path().join("link.toml");

@@ -155,7 +155,10 @@ fn chart_lines(
         gap_ns: time.gap_ns,
     };
     let peak = |readings: &[Reading]| {
-        let seen = frame.seen(readings).iter().map(|reading| reading.value);
+        // Without the one before the frame, whose line only comes in.
+        let seen = frame.seen(readings).iter();
+        let seen = seen.filter(|reading| reading.at_ns >= time.from_ns);
+        let seen = seen.map(|reading| reading.value);
         seen.filter(|value| value.is_finite()).reduce(f64::max)
     };
     let (main_peak, beside_peak) = (peak(&main.readings), peak(&beside.readings));
