@@ -27,6 +27,7 @@ pub use sample::{Sample, Watch};
 
 /// The process that holds a socket.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Process {
     /// Its id in the initial pid namespace.
     pub pid: u32,
@@ -36,6 +37,7 @@ pub struct Process {
 
 /// A rate that a limit allows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Ceiling {
     /// Which.
     pub limit: Limit,
@@ -47,6 +49,7 @@ pub struct Ceiling {
 
 /// What has held for a while, for screens: a lone interval of another cause does not change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Prevailing {
     /// Class.
     pub bound: Bound,
@@ -58,6 +61,7 @@ pub struct Prevailing {
 
 /// Shares of the last interval by state; they sum to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[expect(missing_docs, reason = "the states of tcpwin_common::BUDGET_*")]
 pub struct Budget {
     pub idle: f64,
@@ -70,6 +74,7 @@ pub struct Budget {
 
 /// The socket's fields. Absent where the source or the kernel does not give them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 #[expect(
     missing_docs,
@@ -140,6 +145,7 @@ pub struct TcpFields {
 
 /// The program's calls on the socket over its life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[expect(missing_docs, reason = "see observation::CallCounts")]
 pub struct Calls {
     pub sends: u64,
@@ -153,6 +159,7 @@ pub struct Calls {
 
 /// One connection with its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Connection {
     /// Socket cookie as a decimal string (JSON numbers are doubles).
     pub id: String,
