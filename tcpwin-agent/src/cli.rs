@@ -6,7 +6,8 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 
 use crate::config::{
-    Capacity, ListenAddress, LogFormat, LogLevel, Overrides, PathBandwidth, SourceChoice, TelemetryPath, Tick,
+    Capacity, ListenAddress, LogFormat, LogLevel, Overrides, PathBandwidth, SocketMode, SourceChoice,
+    TelemetryPath, Tick,
 };
 use crate::query::{Filter, FilterError};
 use crate::snapshot::TraceEvent;
@@ -93,13 +94,16 @@ pub struct AgentArgs {
     #[command(flatten)]
     #[expect(missing_docs, reason = "clap would show it")]
     pub watch: WatchArgs,
-    /// Address to listen on; may be given several times; port 0 takes a free one [default: 127.0.0.1:10430]
+    /// Address to listen on, or unix:/PATH; may be given several times; port 0 takes a free one [default: 127.0.0.1:10430]
     #[arg(
         long = "web.listen-address",
         value_name = "ADDRESS:PORT",
         help_heading = "HTTP"
     )]
     listen_address: Vec<ListenAddress>,
+    /// Permissions of unix sockets: who may connect sees single connections [default: 0660]
+    #[arg(long = "web.socket-mode", value_name = "OCTAL", help_heading = "HTTP")]
+    socket_mode: Option<SocketMode>,
     /// Path of the metrics [default: /metrics]
     #[arg(long = "web.telemetry-path", value_name = "PATH", help_heading = "HTTP")]
     telemetry_path: Option<TelemetryPath>,
@@ -114,7 +118,8 @@ pub struct AgentArgs {
 /// Where a running agent is.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ConnectArgs {
-    /// Attach to the agent at this address, or fail; without it the default address is tried
+    /// Attach to the agent at this address or unix:/PATH, or fail; without it /run/tcpwin/tcpwin.sock and the default address
+    /// are tried
     #[arg(
         long,
         value_name = "URL",
@@ -279,6 +284,7 @@ impl AgentArgs {
     pub fn overrides(&self) -> Overrides {
         Overrides {
             listen_address: self.listen_address.clone(),
+            socket_mode: self.socket_mode,
             telemetry_path: self.telemetry_path.clone(),
             log_level: self.log_level,
             log_format: self.log_format,

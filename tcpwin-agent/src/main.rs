@@ -8,7 +8,7 @@ use clap::Parser as _;
 
 use tcpwin_agent::attach::{AttachError, Attached};
 use tcpwin_agent::cli::{AgentArgs, Cli, Command, ConnectArgs, Exit, TopArgs, TraceArgs, WatchArgs};
-use tcpwin_agent::config::{Config, Log, LogFormat, LogLevel};
+use tcpwin_agent::config::{Config, ListenAddress, Log, LogFormat, LogLevel};
 use tcpwin_agent::daemon::{self, Hangup, Opened, Reload, Resources, Running};
 use tcpwin_agent::{api, logging, top, trace};
 
@@ -57,13 +57,13 @@ fn agent(arguments: &AgentArgs) -> Outcome {
     let level = logging::start(config.log);
 
     // The port first: it fails at once, probes take a moment to load.
-    let addresses: Vec<_> = config
+    let places: Vec<_> = config
         .web
         .listen_address
         .iter()
-        .map(|each| each.address())
+        .map(|each| place(each, &config))
         .collect();
-    let listeners = api::bind(&addresses).map_err(|error| {
+    let listeners = api::bind(&places).map_err(|error| {
         let denied = matches!(error, api::BindError::Denied { .. });
         failure(if denied { Exit::Privilege } else { Exit::Runtime }, error)
     })?;
@@ -73,10 +73,9 @@ fn agent(arguments: &AgentArgs) -> Outcome {
         None => tracing::info!("source {}", opened.source.name()),
     }
     for listener in &listeners {
-        let address = listener.address();
-        tracing::info!("listening on http://{address}");
+        tracing::info!("listening on {listener}");
         // For scripts that asked for port 0; a closed standard output is their choice.
-        let _ = writeln!(std::io::stdout(), "listening on http://{address}");
+        let _ = writeln!(std::io::stdout(), "listening on {listener}");
     }
 
     let pipeline = daemon::start_pipeline(opened, &config)?;
@@ -92,6 +91,16 @@ fn agent(arguments: &AgentArgs) -> Outcome {
         daemon::run(config, resources, reload, hangup, shutdown).await
     })?;
     Ok(Exit::Done)
+}
+
+fn place(address: &ListenAddress, config: &Config) -> api::Place {
+    match address {
+        ListenAddress::Tcp(address) => api::Place::Tcp(*address),
+        ListenAddress::Unix(path) => api::Place::Unix {
+            path: path.clone(),
+            mode: config.web.socket_mode.bits(),
+        },
+    }
 }
 
 fn top(arguments: &TopArgs) -> Outcome {
