@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueHint};
+use clap_complete::Shell;
 
 use crate::config::{
     Capacity, ListenAddress, LogFormat, LogLevel, Overrides, PathBandwidth, SocketMode, SourceChoice,
@@ -13,6 +14,10 @@ use crate::query::{Filter, FilterError};
 use crate::snapshot::TraceEvent;
 use crate::top::{self, ColourMode, Sort};
 use crate::trace;
+
+mod shell;
+
+pub use shell::{completions, manual};
 
 /// How the program ends. Documented in `--help` and docs/exit-codes.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +70,27 @@ pub enum Command {
     /// Tell what happens to connections, a line an event; attaches to a running agent, else watches by itself
     #[command(after_help = EXIT_CODES)]
     Trace(TraceArgs),
+    /// Write completions for a shell to standard output
+    #[command(after_help = COMPLETIONS)]
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
+    /// Write the manual's pages into a directory
+    #[command(hide = true)]
+    Man {
+        /// Where; it must be there
+        #[arg(value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
+        directory: PathBuf,
+    },
 }
+
+const COMPLETIONS: &str = "\
+To have them in every new shell:
+  bash    tcpwin completions bash > ~/.local/share/bash-completion/completions/tcpwin
+  zsh     tcpwin completions zsh > a directory of $fpath, as _tcpwin
+  fish    tcpwin completions fish > ~/.config/fish/completions/tcpwin.fish
+  elvish  tcpwin completions elvish >> ~/.config/elvish/rc.elv";
 
 /// How the connections are watched.
 #[derive(Args, Clone, Debug, Default)]
@@ -84,7 +109,7 @@ pub struct WatchArgs {
     #[arg(long, value_name = "[PREFIX=]BANDWIDTH")]
     path_bandwidth: Vec<PathBandwidth>,
     /// TOML file with the same settings; flags win over it
-    #[arg(long = "config.file", value_name = "FILE")]
+    #[arg(long = "config.file", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub config_file: Option<PathBuf>,
 }
 

@@ -1,13 +1,14 @@
 //! The `tcpwin` binary: arguments in, exit code out.
 
 use std::io::Write as _;
+use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context as _, anyhow};
 use clap::Parser as _;
 
 use tcpwin_agent::attach::{AttachError, Attached};
-use tcpwin_agent::cli::{AgentArgs, Cli, Command, ConnectArgs, Exit, TopArgs, TraceArgs, WatchArgs};
+use tcpwin_agent::cli::{self, AgentArgs, Cli, Command, ConnectArgs, Exit, TopArgs, TraceArgs, WatchArgs};
 use tcpwin_agent::config::{Config, ListenAddress, Log, LogFormat, LogLevel};
 use tcpwin_agent::daemon::{self, Hangup, Opened, Reload, Resources, Running};
 use tcpwin_agent::{api, logging, top, trace};
@@ -41,6 +42,8 @@ fn main() -> ExitCode {
         Command::Agent(arguments) => agent(&arguments),
         Command::Top(arguments) => top(&arguments),
         Command::Trace(arguments) => trace(&arguments),
+        Command::Completions { shell } => written(cli::completions(shell, std::io::stdout())),
+        Command::Man { directory } => manual(&directory),
     };
     let exit = outcome.unwrap_or_else(|Failure { exit, error }| {
         // Nowhere is left to say it when standard error is gone.
@@ -162,6 +165,22 @@ fn trace(arguments: &TraceArgs) -> Outcome {
         trace::Outcome { short: true, .. } => Exit::Short,
         _ => Exit::Done,
     })
+}
+
+fn manual(directory: &Path) -> Outcome {
+    let written = cli::manual(directory);
+    written.with_context(|| format!("cannot write the manual into {}", directory.display()))?;
+    Ok(Exit::Done)
+}
+
+/// `tcpwin completions bash | head` is no failure.
+fn written(result: std::io::Result<()>) -> Outcome {
+    match result {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(anyhow!("cannot write to standard output: {error}").into())
+        }
+        _ => Ok(Exit::Done),
+    }
 }
 
 /// The agent that was asked for, or the one that runs at the default address.
