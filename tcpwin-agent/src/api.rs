@@ -42,7 +42,7 @@ mod select;
 mod serve;
 mod stall;
 
-pub use bind::{BindError, Listener, bind};
+pub use bind::{BindError, Listener, Place, bind};
 pub use serve::{Server, serve};
 
 /// Large answers given at once; more are asked to come again, so that memory stays bounded.

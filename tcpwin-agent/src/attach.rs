@@ -9,13 +9,22 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
 use ureq::Agent;
+use ureq::unversioned::resolver::DefaultResolver;
 
 use crate::query::Filter;
 use crate::snapshot::feed::{Events, Told};
 use crate::snapshot::{Feed, FeedError, Snapshot, TraceEvent, Watch};
 
+mod place;
+mod unix;
+
+use self::place::Place;
+use self::unix::UnixConnector;
+
 /// Where an agent is looked for without `--connect`.
 pub const DEFAULT_URL: &str = "http://127.0.0.1:10430";
+/// Where it is looked for before that.
+pub const DEFAULT_SOCKET: &str = "unix:/run/tcpwin/tcpwin.sock";
 
 /// Time for a connection on this host.
 const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
@@ -33,7 +42,10 @@ const EVENTS_KEPT: usize = 1_024;
 #[derive(Debug, thiserror::Error)]
 pub enum AttachError {
     /// The address is not one of HTTP.
-    #[error("cannot attach to `{url}`: give an address such as {DEFAULT_URL} (only plain http is spoken)")]
+    #[error(
+        "cannot attach to `{url}`: give an address such as {DEFAULT_URL} (only plain http is spoken) \
+             or {DEFAULT_SOCKET}"
+    )]
     Url {
         /// What was given.
         url: String,
@@ -70,6 +82,8 @@ pub enum AttachError {
 /// An agent that answers.
 #[derive(Clone, Debug)]
 pub struct Attached {
+    place: Place,
+    /// `place` as text.
     url: String,
     http: Agent,
     version: String,
@@ -83,20 +97,24 @@ struct Greeting {
 }
 
 impl Attached {
-    /// The agent at `url`.
+    /// The agent at `url`, `host:port` or `unix:/path`.
     ///
     /// # Errors
     /// When nobody or somebody else answers.
     pub fn connect(url: &str) -> Result<Self, AttachError> {
-        let url = normal(url)?;
-        let http = client(Some(ANSWER_TIMEOUT));
-        let greeting = match ask(&http, &url, "/healthz") {
+        let place: Place = url
+            .parse()
+            .map_err(|_| AttachError::Url { url: url.to_owned() })?;
+        let url = place.to_string();
+        let http = client(&place, Some(ANSWER_TIMEOUT));
+        let greeting = match ask(&http, place.base(), "/healthz") {
             Ok(bytes) => serde_json::from_slice::<Greeting>(&bytes).map_err(|error| error.to_string()),
             Err(Failure::Transport(cause)) => return Err(AttachError::Unreachable { url, cause }),
             Err(Failure::Status(status, _)) => Err(format!("HTTP status {status}")),
         };
         match greeting {
             Ok(Greeting { service, version }) if service == "tcpwin" => Ok(Self {
+                place,
                 url,
                 http,
                 version,
@@ -107,10 +125,12 @@ impl Attached {
         }
     }
 
-    /// The agent at the default address, if one runs there.
+    /// The agent at the default socket or address, if one runs there.
     #[must_use]
     pub fn find() -> Option<Self> {
-        Self::connect(DEFAULT_URL).ok()
+        [DEFAULT_SOCKET, DEFAULT_URL]
+            .into_iter()
+            .find_map(|url| Self::connect(url).ok())
     }
 
     /// Where it is.
@@ -131,18 +151,19 @@ impl Attached {
         })
     }
 
-    /// Its events from now on, as far as the agent knows `filter`: one of another version may tell more. They are read on a thread of their own that ends with the agent or the reader.
+    /// Its events from now on that pass `filter`; an agent that is older than filters tells all. They are read on a thread of
+    /// their own that ends with the agent or the reader.
     ///
     /// # Errors
     /// When the agent is gone or refuses.
     pub fn events(&self, filter: &Filter) -> Result<Events, AttachError> {
-        let endless = client(None);
+        let endless = client(&self.place, None);
         let mut path = "/api/v1/events".to_owned();
         if !filter.is_empty() {
             path.push_str("?filter=");
             path.push_str(&encoded(filter.text()));
         }
-        let response = open(&endless, &self.url, &path).map_err(|failure| self.refused(failure))?;
+        let response = open(&endless, self.place.base(), &path).map_err(|failure| self.refused(failure))?;
         let (tell, told) = mpsc::channel(EVENTS_KEPT);
         let lines = BufReader::new(response.into_body().into_reader());
         let reader = std::thread::Builder::new().name("tcpwin-events".to_owned());
@@ -160,8 +181,8 @@ impl Attached {
     /// # Errors
     /// When the agent is gone or refuses.
     pub fn recording(&self) -> Result<impl Read + Send + use<>, AttachError> {
-        let response =
-            open(&client(None), &self.url, "/api/v1/recording").map_err(|failure| self.refused(failure))?;
+        let response = open(&client(&self.place, None), self.place.base(), "/api/v1/recording")
+            .map_err(|failure| self.refused(failure))?;
         Ok(response.into_body().into_reader())
     }
 
@@ -174,7 +195,7 @@ impl Attached {
     }
 
     fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, FeedError> {
-        let bytes = ask(&self.http, &self.url, path).map_err(|failure| FeedError::Unreachable {
+        let bytes = ask(&self.http, self.place.base(), path).map_err(|failure| FeedError::Unreachable {
             at: self.url.clone(),
             cause: match failure {
                 Failure::Transport(cause) => cause,
@@ -209,8 +230,8 @@ enum Failure {
     Status(u16, String),
 }
 
-fn client(timeout: Option<Duration>) -> Agent {
-    Agent::config_builder()
+fn client(place: &Place, timeout: Option<Duration>) -> Agent {
+    let config = Agent::config_builder()
         .timeout_connect(Some(CONNECT_TIMEOUT))
         .timeout_recv_response(Some(ANSWER_TIMEOUT))
         .timeout_global(timeout)
@@ -218,13 +239,19 @@ fn client(timeout: Option<Duration>) -> Agent {
         .proxy(None)
         .http_status_as_error(false)
         .user_agent(concat!("tcpwin/", env!("CARGO_PKG_VERSION")))
-        .build()
-        .into()
+        .build();
+    match place {
+        Place::Http(_) => config.into(),
+        Place::Unix(path) => {
+            let connector = UnixConnector(path.clone());
+            Agent::with_parts(config, connector, DefaultResolver::default())
+        }
+    }
 }
 
-fn open(http: &Agent, url: &str, path: &str) -> Result<ureq::http::Response<ureq::Body>, Failure> {
+fn open(http: &Agent, base: &str, path: &str) -> Result<ureq::http::Response<ureq::Body>, Failure> {
     let response = http
-        .get(format!("{url}{path}"))
+        .get(format!("{base}{path}"))
         .call()
         .map_err(|error| Failure::Transport(error.to_string()))?;
     let status = response.status().as_u16();
@@ -242,36 +269,14 @@ fn open(http: &Agent, url: &str, path: &str) -> Result<ureq::http::Response<ureq
     Err(Failure::Status(status, words))
 }
 
-fn ask(http: &Agent, url: &str, path: &str) -> Result<Vec<u8>, Failure> {
-    let body = open(http, url, path)?.into_body();
+fn ask(http: &Agent, base: &str, path: &str) -> Result<Vec<u8>, Failure> {
+    let body = open(http, base, path)?.into_body();
     let mut limited = body.into_with_config().limit(ANSWER_BYTES).reader();
     let mut bytes = Vec::new();
     limited
         .read_to_end(&mut bytes)
         .map_err(|error| Failure::Transport(error.to_string()))?;
     Ok(bytes)
-}
-
-/// `host:port` and `http://host:port/` as `http://host:port`.
-fn normal(url: &str) -> Result<String, AttachError> {
-    let refused = || AttachError::Url { url: url.to_owned() };
-    let rest = match url.split_once("://") {
-        Some(("http", rest)) => rest,
-        Some(_) => return Err(refused()),
-        None => url,
-    };
-    let host = rest.trim_end_matches('/');
-    let plain = !host.is_empty() && !host.contains(['/', '?', '#', '@', ' ']);
-    let host = if host.starts_with(':') {
-        format!("127.0.0.1{host}")
-    } else {
-        host.to_owned()
-    };
-    if plain {
-        Ok(format!("http://{host}"))
-    } else {
-        Err(refused())
-    }
 }
 
 /// As a value in a query (RFC 3986, section 2.1).
@@ -327,23 +332,6 @@ fn decode(kind: &str, data: &str) -> Told {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn addresses_as_people_write_them() {
-        assert_eq!(normal("127.0.0.1:10430").unwrap(), "http://127.0.0.1:10430");
-        assert_eq!(normal("http://[::1]:1/").unwrap(), "http://[::1]:1");
-        assert_eq!(normal(":1").unwrap(), "http://127.0.0.1:1");
-        for wrong in [
-            "https://host",
-            "http://host/path",
-            "",
-            "http://",
-            "a b",
-            "user@host",
-        ] {
-            assert!(normal(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn events_are_read_to_the_end() {

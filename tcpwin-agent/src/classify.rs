@@ -20,6 +20,7 @@ use crate::units::BytesPerSec;
 
 /// The class on every screen and metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
     /// A window: send buffer, receive window, congestion window, a protocol's own.
@@ -40,6 +41,7 @@ pub enum Bound {
 
 /// The cause within a [`Bound`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {
     /// Our send buffer.
@@ -192,6 +194,7 @@ impl Bound {
 
 /// Who must act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Side {
     /// The program on this host.
@@ -210,6 +213,7 @@ pub enum Side {
 
 /// Which way the bytes of the interval went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// This host sends the bulk.
@@ -232,6 +236,7 @@ pub struct Ceiling {
 
 /// An exact change that would lift a limit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Remedy {
     /// Who.
     pub side: Side,

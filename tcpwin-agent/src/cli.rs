@@ -3,16 +3,21 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Parser, Subcommand};
+use clap::{Args, Parser, Subcommand, ValueHint};
+use clap_complete::Shell;
 
 use crate::config::{
     Age, ByteSize, Capacity, ListenAddress, LogFormat, LogLevel, Overrides, PathBandwidth, RecordSettings,
-    SourceChoice, TelemetryPath, Tick,
+    SocketMode, SourceChoice, TelemetryPath, Tick,
 };
 use crate::query::{Filter, FilterError};
 use crate::snapshot::TraceEvent;
 use crate::top::{self, ColourMode, Columns, Palette, PictureSize, Settings, Sort};
 use crate::trace;
+
+mod shell;
+
+pub use shell::{completions, manual};
 
 /// How the program ends. Documented in `--help` and docs/exit-codes.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +70,27 @@ pub enum Command {
     /// Tell what happens to connections, a line an event; attaches to a running agent, else watches by itself
     #[command(after_help = EXIT_CODES)]
     Trace(TraceArgs),
+    /// Write completions for a shell to standard output
+    #[command(after_help = COMPLETIONS)]
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
+    /// Write the manual's pages into a directory
+    #[command(hide = true)]
+    Man {
+        /// Where; it must be there
+        #[arg(value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
+        directory: PathBuf,
+    },
 }
+
+const COMPLETIONS: &str = "\
+To have them in every new shell:
+  bash    tcpwin completions bash > ~/.local/share/bash-completion/completions/tcpwin
+  zsh     tcpwin completions zsh > a directory of $fpath, as _tcpwin
+  fish    tcpwin completions fish > ~/.config/fish/completions/tcpwin.fish
+  elvish  tcpwin completions elvish >> ~/.config/elvish/rc.elv";
 
 /// How the connections are watched.
 #[derive(Args, Clone, Debug, Default)]
@@ -84,7 +109,7 @@ pub struct WatchArgs {
     #[arg(long, value_name = "[PREFIX=]BANDWIDTH")]
     path_bandwidth: Vec<PathBandwidth>,
     /// TOML file with the same settings; flags win over it
-    #[arg(long = "config.file", value_name = "FILE")]
+    #[arg(long = "config.file", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub config_file: Option<PathBuf>,
 }
 
@@ -153,13 +178,16 @@ pub struct AgentArgs {
     #[command(flatten)]
     #[expect(missing_docs, reason = "clap would show it")]
     pub watch: WatchArgs,
-    /// Address to listen on; may be given several times; port 0 takes a free one [default: 127.0.0.1:10430]
+    /// Address to listen on, or unix:/PATH; may be given several times; port 0 takes a free one [default: 127.0.0.1:10430]
     #[arg(
         long = "web.listen-address",
         value_name = "ADDRESS:PORT",
         help_heading = "HTTP"
     )]
     listen_address: Vec<ListenAddress>,
+    /// Permissions of unix sockets: who may connect sees single connections [default: 0660]
+    #[arg(long = "web.socket-mode", value_name = "OCTAL", help_heading = "HTTP")]
+    socket_mode: Option<SocketMode>,
     /// Path of the metrics [default: /metrics]
     #[arg(long = "web.telemetry-path", value_name = "PATH", help_heading = "HTTP")]
     telemetry_path: Option<TelemetryPath>,
@@ -176,7 +204,8 @@ pub struct AgentArgs {
 /// Where a running agent is.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ConnectArgs {
-    /// Attach to the agent at this address, or fail; without it the default address is tried
+    /// Attach to the agent at this address or unix:/PATH, or fail; without it /run/tcpwin/tcpwin.sock and the default address
+    /// are tried
     #[arg(
         long,
         value_name = "URL",
@@ -371,6 +400,7 @@ impl AgentArgs {
     pub fn overrides(&self) -> Overrides {
         Overrides {
             listen_address: self.listen_address.clone(),
+            socket_mode: self.socket_mode,
             telemetry_path: self.telemetry_path.clone(),
             log_level: self.log_level,
             log_format: self.log_format,

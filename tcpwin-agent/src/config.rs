@@ -13,7 +13,8 @@ mod setting;
 pub use keep::{Age, ByteSize, History, HistorySettings, Record, RecordSettings};
 pub use path_bandwidth::{PathBandwidth, PathBandwidths};
 pub use setting::{
-    Capacity, Invalid, ListenAddress, LogFormat, LogLevel, SourceChoice, TelemetryPath, Tick, duration,
+    Capacity, Invalid, ListenAddress, LogFormat, LogLevel, SocketMode, SourceChoice, TelemetryPath, Tick,
+    duration,
 };
 
 /// Everything the agent can be told, valid.
@@ -42,6 +43,8 @@ pub struct Config {
 pub struct Web {
     /// Where to listen; never empty.
     pub listen_address: Vec<ListenAddress>,
+    /// Who may connect to unix sockets.
+    pub socket_mode: SocketMode,
     /// Path of the metrics.
     pub telemetry_path: TelemetryPath,
 }
@@ -73,6 +76,7 @@ pub struct File {
 #[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
 struct FileWeb {
     listen_address: Option<Vec<ListenAddress>>,
+    socket_mode: Option<SocketMode>,
     telemetry_path: Option<TelemetryPath>,
 }
 
@@ -92,6 +96,7 @@ pub struct Overrides {
     pub max_connections: Option<Capacity>,
     pub path_bandwidth: Vec<PathBandwidth>,
     pub listen_address: Vec<ListenAddress>,
+    pub socket_mode: Option<SocketMode>,
     pub telemetry_path: Option<TelemetryPath>,
     pub log_level: Option<LogLevel>,
     pub log_format: Option<LogFormat>,
@@ -168,6 +173,7 @@ impl Config {
             path_bandwidth,
             web: Web {
                 listen_address,
+                socket_mode: flags.socket_mode.or(file.web.socket_mode).unwrap_or_default(),
                 telemetry_path: telemetry_path.unwrap_or_default(),
             },
             log: Log {
@@ -190,6 +196,7 @@ impl Config {
                 "web.listen-address",
                 self.web.listen_address != running.web.listen_address,
             ),
+            ("web.socket-mode", self.web.socket_mode != running.web.socket_mode),
             (
                 "web.telemetry-path",
                 self.web.telemetry_path != running.web.telemetry_path,

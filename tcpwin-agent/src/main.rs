@@ -10,9 +10,11 @@ use clap::Parser as _;
 
 use tcpwin_agent::attach::{AttachError, Attached};
 use tcpwin_agent::cli::{
-    AgentArgs, Cli, Command, ConnectArgs, Exit, PictureArgs, RecordArgs, TopArgs, TraceArgs, WatchArgs,
+    self, AgentArgs, Cli, Command, ConnectArgs, Exit, PictureArgs, RecordArgs, TopArgs, TraceArgs, WatchArgs,
 };
-use tcpwin_agent::config::{Config, History, HistorySettings, Log, LogFormat, LogLevel, Record};
+use tcpwin_agent::config::{
+    Config, History, HistorySettings, ListenAddress, Log, LogFormat, LogLevel, Record,
+};
 use tcpwin_agent::daemon::{self, Hangup, Opened, Reload, Resources, Running};
 use tcpwin_agent::replay::{Player, Replay};
 use tcpwin_agent::snapshot::playback::Playback;
@@ -49,6 +51,8 @@ fn main() -> ExitCode {
         Command::Agent(arguments) => agent(&arguments),
         Command::Top(arguments) => top(&arguments),
         Command::Trace(arguments) => trace(&arguments),
+        Command::Completions { shell } => written(cli::completions(shell, std::io::stdout())),
+        Command::Man { directory } => manual(&directory),
     };
     let exit = outcome.unwrap_or_else(|Failure { exit, error }| {
         // Nowhere is left to say it when standard error is gone.
@@ -65,13 +69,13 @@ fn agent(arguments: &AgentArgs) -> Outcome {
     let level = logging::start(config.log);
 
     // The port first: it fails at once, probes take a moment to load.
-    let addresses: Vec<_> = config
+    let places: Vec<_> = config
         .web
         .listen_address
         .iter()
-        .map(|each| each.address())
+        .map(|each| place(each, &config))
         .collect();
-    let listeners = api::bind(&addresses).map_err(|error| {
+    let listeners = api::bind(&places).map_err(|error| {
         let denied = matches!(error, api::BindError::Denied { .. });
         failure(if denied { Exit::Privilege } else { Exit::Runtime }, error)
     })?;
@@ -81,10 +85,9 @@ fn agent(arguments: &AgentArgs) -> Outcome {
         None => tracing::info!("source {}", opened.source.name()),
     }
     for listener in &listeners {
-        let address = listener.address();
-        tracing::info!("listening on http://{address}");
+        tracing::info!("listening on {listener}");
         // For scripts that asked for port 0; a closed standard output is their choice.
-        let _ = writeln!(std::io::stdout(), "listening on http://{address}");
+        let _ = writeln!(std::io::stdout(), "listening on {listener}");
     }
 
     let pipeline = daemon::start_pipeline(opened, &config)?;
@@ -100,6 +103,16 @@ fn agent(arguments: &AgentArgs) -> Outcome {
         daemon::run(config, resources, reload, hangup, shutdown).await
     })?;
     Ok(Exit::Done)
+}
+
+fn place(address: &ListenAddress, config: &Config) -> api::Place {
+    match address {
+        ListenAddress::Tcp(address) => api::Place::Tcp(*address),
+        ListenAddress::Unix(path) => api::Place::Unix {
+            path: path.clone(),
+            mode: config.web.socket_mode.bits(),
+        },
+    }
 }
 
 fn top(arguments: &TopArgs) -> Outcome {
@@ -243,6 +256,22 @@ fn trace_replay(file: &Path, options: trace::Options) -> Outcome {
     } else {
         Exit::Done
     })
+}
+
+fn manual(directory: &Path) -> Outcome {
+    let written = cli::manual(directory);
+    written.with_context(|| format!("cannot write the manual into {}", directory.display()))?;
+    Ok(Exit::Done)
+}
+
+/// `tcpwin completions bash | head` is no failure.
+fn written(result: std::io::Result<()>) -> Outcome {
+    match result {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(anyhow!("cannot write to standard output: {error}").into())
+        }
+        _ => Ok(Exit::Done),
+    }
 }
 
 /// The agent that was asked for, or the one that runs at the default address.

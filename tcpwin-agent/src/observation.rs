@@ -34,6 +34,7 @@ pub struct Endpoints {
 
 /// TCP states, numbered as in include/net/tcp_states.h.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[repr(u8)]
 #[expect(missing_docs, reason = "the names of RFC 9293, section 3.3.2")]
@@ -76,6 +77,7 @@ impl TcpState {
 
 /// How the connection came to be known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Origin {
     /// Opened by this host.
@@ -151,6 +153,7 @@ pub struct CallCounts {
 
 /// Retransmitted segments by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Retransmits {
     /// Fast retransmit and recovery.
     pub fast: u32,
@@ -282,6 +285,7 @@ pub struct Tcp {
 
 /// What became of TCP Fast Open (RFC 7413) on a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FastOpen {
     /// A cookie was asked for; the SYN carried no data.
@@ -321,6 +325,7 @@ pub struct Observation {
 
 /// What sent a segment again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[expect(missing_docs, reason = "the field's own terms")]
 pub enum RetransmitKind {

@@ -28,6 +28,7 @@ pub use sample::{Sample, Watch};
 
 /// The process that holds a socket.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Process {
     /// Its id in the initial pid namespace.
     pub pid: u32,
@@ -37,6 +38,7 @@ pub struct Process {
 
 /// A rate that a limit allows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Ceiling {
     /// Which.
     pub limit: Limit,
@@ -48,6 +50,7 @@ pub struct Ceiling {
 
 /// What has held for a while, for screens: a lone interval of another cause does not change it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Prevailing {
     /// Class.
     pub bound: Bound,
@@ -59,6 +62,7 @@ pub struct Prevailing {
 
 /// Shares of the last interval by state; they sum to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[expect(missing_docs, reason = "the states of tcpwin_common::BUDGET_*")]
 pub struct Budget {
     pub idle: f64,
@@ -71,6 +75,7 @@ pub struct Budget {
 
 /// The socket's fields. Absent where the source or the kernel does not give them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 #[expect(
     missing_docs,
@@ -141,6 +146,7 @@ pub struct TcpFields {
 
 /// The program's calls on the socket over its life.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[expect(missing_docs, reason = "see observation::CallCounts")]
 pub struct Calls {
     pub sends: u64,
@@ -154,6 +160,7 @@ pub struct Calls {
 
 /// One connection with its verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Connection {
     /// Socket cookie as a decimal string (JSON numbers are doubles).
     pub id: String,

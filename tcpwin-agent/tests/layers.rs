@@ -80,6 +80,8 @@ const LIBRARIES: &[(&str, &[&str])] = &[
     ("prometheus_client::", &["exporter"]),
     ("ureq::", &["attach"]),
     ("clap::", &["cli", "config", "main"]),
+    ("clap_complete::", &["cli"]),
+    ("clap_mangen::", &["cli"]),
 ];
 
 /// What pure rooms do without.

@@ -9,7 +9,10 @@ use aya_ebpf::{
         generated::{bpf_get_current_cgroup_id, bpf_get_current_comm},
     },
 };
-use tcpwin_common::{BUDGET_IDLE, Event, Loss, ORIGIN_CONNECT, RECORD_CLOSE, RECORD_OPEN, RECORD_SAMPLE, Sample, Slot, WANT_OPEN};
+use tcpwin_common::{
+    BUDGET_IDLE, Event, Loss, ORIGIN_CONNECT, RECORD_CLOSE, RECORD_OPEN, RECORD_SAMPLE, Sample, Slot,
+    WANT_OPEN,
+};
 
 use crate::{
     account,

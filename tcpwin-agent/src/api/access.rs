@@ -11,22 +11,30 @@ use super::Refusal;
 
 /// The other end of the HTTP connection.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Peer(pub SocketAddr);
+pub(super) enum Peer {
+    Tcp(SocketAddr),
+    /// Whom the socket's permissions let in.
+    Unix,
+}
 
 /// Lets requests of this host through.
 pub(super) async fn this_host_only(request: Request, next: Next) -> Response {
-    let peer = request.extensions().get::<Peer>().map(|peer| peer.0);
+    let peer = request.extensions().get::<Peer>().copied();
     match check(peer, request.headers()) {
         Ok(()) => next.run(request).await,
         Err(why) => Refusal(StatusCode::FORBIDDEN, why.to_owned()).into_response(),
     }
 }
 
-fn check(peer: Option<SocketAddr>, headers: &HeaderMap) -> Result<(), &'static str> {
-    if !peer.is_some_and(|peer| peer.ip().to_canonical().is_loopback()) {
+fn check(peer: Option<Peer>, headers: &HeaderMap) -> Result<(), &'static str> {
+    let is_near = |peer| match peer {
+        Peer::Tcp(peer) => peer.ip().to_canonical().is_loopback(),
+        Peer::Unix => true,
+    };
+    if !peer.is_some_and(is_near) {
         return Err(
             "single connections are shown to this host alone, since they tell who talks with whom: \
-             ask over 127.0.0.1 or [::1]; the metrics are open to every address listened on",
+             ask over 127.0.0.1, [::1] or a unix socket; the metrics are open to every address listened on",
         );
     }
     // A web page may point a name of its own at 127.0.0.1 and read with the user's browser (DNS rebinding).
@@ -56,7 +64,7 @@ mod tests {
 
     fn asked(peer: &str, host: &'static str) -> Result<(), &'static str> {
         let headers = HeaderMap::from_iter([(header::HOST, HeaderValue::from_static(host))]);
-        check(Some(peer.parse().unwrap()), &headers)
+        check(Some(Peer::Tcp(peer.parse().unwrap())), &headers)
     }
 
     #[test]
@@ -65,6 +73,7 @@ mod tests {
         assert!(asked("[::1]:4000", "[::1]:10430").is_ok());
         assert!(asked("[::ffff:127.0.0.1]:4000", "localhost:10430").is_ok());
         assert!(asked("127.0.0.9:4000", "localhost").is_ok());
+        assert!(check(Some(Peer::Unix), &HeaderMap::new()).is_ok());
     }
 
     #[test]

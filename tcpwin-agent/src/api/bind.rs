@@ -1,23 +1,59 @@
 //! Listening sockets, and who else holds a port.
 
+use std::fmt;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
+use std::path::PathBuf;
 
 use procfs::net::{TcpNetEntry, TcpState};
 use procfs::process::FDTarget;
 
+mod unix;
+
+pub(super) use self::unix::{Name, UnixSocket};
+
+/// Where to listen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// An address and port.
+    Tcp(SocketAddr),
+    /// A socket with a name in the file system.
+    Unix {
+        /// Its name.
+        path: PathBuf,
+        /// Its permissions: who may write to it may see single connections.
+        mode: u32,
+    },
+}
+
 /// A bound socket.
 #[derive(Debug)]
-pub struct Listener {
-    pub(super) socket: TcpListener,
-    address: SocketAddr,
+pub struct Listener(pub(super) Socket);
+
+#[derive(Debug)]
+pub(super) enum Socket {
+    Tcp(TcpListener, SocketAddr),
+    Unix(UnixSocket),
 }
 
 impl Listener {
-    /// Where it really listens: the port is a real one even if 0 was asked for.
+    /// Where it really listens: the port is a real one even if 0 was asked for. `None` if it is no address.
     #[must_use]
-    pub const fn address(&self) -> SocketAddr {
-        self.address
+    pub const fn address(&self) -> Option<SocketAddr> {
+        match self.0 {
+            Socket::Tcp(_, address) => Some(address),
+            Socket::Unix(_) => None,
+        }
+    }
+}
+
+/// As `--connect` takes it.
+impl fmt::Display for Listener {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Socket::Tcp(_, address) => write!(formatter, "http://{address}"),
+            Socket::Unix(socket) => write!(formatter, "unix:{}", socket.name.path.display()),
+        }
     }
 }
 
@@ -55,6 +91,26 @@ pub enum BindError {
         /// Where.
         address: SocketAddr,
     },
+    /// An agent listens on the socket.
+    #[error("cannot listen on unix:{}: somebody listens there already, an agent perhaps; stop it, or give another path", .path.display())]
+    SocketInUse {
+        /// Where.
+        path: PathBuf,
+    },
+    /// Something else has the socket's name.
+    #[error("cannot listen on unix:{}: what is there is no socket, and is left alone; give another path", .path.display())]
+    NotASocket {
+        /// Where.
+        path: PathBuf,
+    },
+    /// The socket cannot be made.
+    #[error("cannot listen on unix:{}: {cause}; its directory must be there and ours to write to", .path.display())]
+    Unix {
+        /// Where.
+        path: PathBuf,
+        /// What the kernel said.
+        cause: io::Error,
+    },
     /// Anything else.
     #[error("cannot listen on {address}: {cause}; --web.listen-address chooses another address")]
     Other {
@@ -69,11 +125,15 @@ pub enum BindError {
 ///
 /// # Errors
 /// At the first that cannot be bound.
-pub fn bind(addresses: &[SocketAddr]) -> Result<Vec<Listener>, BindError> {
-    addresses.iter().map(|address| bind_one(*address)).collect()
+pub fn bind(places: &[Place]) -> Result<Vec<Listener>, BindError> {
+    let sockets = places.iter().map(|place| match place {
+        Place::Tcp(address) => bind_one(*address),
+        Place::Unix { path, mode } => unix::bind_at(path, *mode).map(Socket::Unix),
+    });
+    sockets.map(|socket| socket.map(Listener)).collect()
 }
 
-fn bind_one(address: SocketAddr) -> Result<Listener, BindError> {
+fn bind_one(address: SocketAddr) -> Result<Socket, BindError> {
     let bound = TcpListener::bind(address).or_else(|cause| {
         // "All addresses" on a host without IPv6.
         let any_v4 = SocketAddr::from((Ipv4Addr::UNSPECIFIED, address.port()));
@@ -92,7 +152,7 @@ fn bind_one(address: SocketAddr) -> Result<Listener, BindError> {
     let ready = bound.and_then(|socket| {
         socket.set_nonblocking(true)?;
         let address = socket.local_addr()?;
-        Ok(Listener { socket, address })
+        Ok(Socket::Tcp(socket, address))
     });
     ready.map_err(|cause| explain(address, cause))
 }
@@ -148,14 +208,20 @@ mod tests {
 
     #[test]
     fn port_zero_becomes_a_real_one() {
-        let listeners = bind(&["127.0.0.1:0".parse().unwrap(), "127.0.0.1:0".parse().unwrap()]).unwrap();
-        assert!(listeners.iter().all(|listener| listener.address().port() != 0));
+        let any = Place::Tcp("127.0.0.1:0".parse().unwrap());
+        let listeners = bind(&[any.clone(), any]).unwrap();
+        assert!(
+            listeners
+                .iter()
+                .all(|listener| listener.address().unwrap().port() != 0)
+        );
     }
 
     #[test]
     fn a_taken_port_names_its_holder_and_the_flag() {
-        let first = bind(&["127.0.0.1:0".parse().unwrap()]).unwrap();
-        let message = bind(&[first[0].address()]).unwrap_err().to_string();
+        let first = bind(&[Place::Tcp("127.0.0.1:0".parse().unwrap())]).unwrap();
+        let taken = Place::Tcp(first[0].address().unwrap());
+        let message = bind(&[taken]).unwrap_err().to_string();
         assert!(
             message.contains(&format!("pid {}", std::process::id())),
             "{message}"
@@ -165,7 +231,7 @@ mod tests {
 
     #[test]
     fn an_address_of_another_host_is_named() {
-        let error = bind(&["192.0.2.1:0".parse().unwrap()]).unwrap_err();
+        let error = bind(&[Place::Tcp("192.0.2.1:0".parse().unwrap())]).unwrap_err();
         assert!(matches!(error, BindError::NotHere { .. }), "{error}");
     }
 }

@@ -15,7 +15,7 @@ use tokio::sync::OwnedSemaphorePermit;
 use crate::snapshot::{Connection, Finding, Snapshot, Watch};
 
 use super::fields::Fields;
-use super::parameters::Refused;
+use super::parameters::{self, Refused};
 use super::select::Select;
 use super::{App, Refusal};
 
@@ -77,9 +77,8 @@ impl Closely {
     }
 }
 
-pub(super) async fn snapshot(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Refusal> {
-    let Query(closely) = Query::<Closely>::try_from_uri(&uri)
-        .map_err(|error| Refusal(StatusCode::BAD_REQUEST, error.body_text()))?;
+pub(super) async fn snapshot(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Refused> {
+    let closely: Closely = parameters::read(&uri)?;
     let (full, permit) = large_watching(&app, closely.watch()?).await?;
     let without = Snapshot {
         connections: Vec::new(),

@@ -1,6 +1,6 @@
 //! The accept loop and the limits of a connection.
 
-use std::net::SocketAddr;
+use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,12 +9,13 @@ use hyper::server::conn::http1;
 use hyper::service::{Service as _, service_fn};
 use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::service::TowerToHyperService;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::time::{sleep, timeout};
 
 use super::access::Peer;
-use super::bind::Listener;
+use super::bind::{Listener, Name, Socket, UnixSocket};
 use super::stall::StallGuard;
 
 /// HTTP connections at once, all listeners together; further ones wait in the kernel's queue.
@@ -57,11 +58,11 @@ pub fn serve(listeners: Vec<Listener>, routes: Router) -> Server {
     let (alive, open) = mpsc::channel(1);
     let permits = Arc::new(Semaphore::new(CONNECTIONS));
     for listener in listeners {
-        let address = listener.address();
-        match TcpListener::from_std(listener.socket) {
-            Ok(socket) => {
+        let place = listener.to_string();
+        match Incoming::new(listener) {
+            Ok(incoming) => {
                 let acceptor = Acceptor {
-                    socket,
+                    incoming,
                     routes: routes.clone(),
                     permits: Arc::clone(&permits),
                     stopping: stopping.clone(),
@@ -69,14 +70,55 @@ pub fn serve(listeners: Vec<Listener>, routes: Router) -> Server {
                 };
                 tokio::spawn(acceptor.run());
             }
-            Err(error) => tracing::error!("cannot serve on {address}: {error}"),
+            Err(error) => tracing::error!("cannot serve on {place}: {error}"),
         }
     }
     Server { stop, open }
 }
 
+/// A listening socket on the runtime.
+enum Incoming {
+    Tcp(TcpListener),
+    Unix {
+        listener: UnixListener,
+        /// Goes with the socket.
+        _name: Name,
+    },
+}
+
+enum Stream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Incoming {
+    fn new(listener: Listener) -> io::Result<Self> {
+        Ok(match listener.0 {
+            Socket::Tcp(listener, _) => Self::Tcp(TcpListener::from_std(listener)?),
+            Socket::Unix(UnixSocket { listener, name }) => Self::Unix {
+                listener: UnixListener::from_std(listener)?,
+                _name: name,
+            },
+        })
+    }
+
+    /// Cancel-safe.
+    async fn accept(&self) -> io::Result<(Stream, Peer)> {
+        match self {
+            Self::Tcp(listener) => {
+                let (stream, peer) = listener.accept().await?;
+                Ok((Stream::Tcp(stream), Peer::Tcp(peer)))
+            }
+            Self::Unix { listener, .. } => {
+                let (stream, _) = listener.accept().await?;
+                Ok((Stream::Unix(stream), Peer::Unix))
+            }
+        }
+    }
+}
+
 struct Acceptor {
-    socket: TcpListener,
+    incoming: Incoming,
     routes: Router,
     permits: Arc<Semaphore>,
     stopping: watch::Receiver<bool>,
@@ -87,16 +129,19 @@ impl Acceptor {
     async fn run(mut self) {
         loop {
             let accepted = tokio::select! {
-                accepted = accept(&self.socket, &self.permits) => accepted,
+                accepted = accept(&self.incoming, &self.permits) => accepted,
                 () = stopped(&mut self.stopping) => return,
             };
             let Some((stream, peer, permit)) = accepted else {
                 continue;
             };
-            let talk = talk(stream, peer, self.routes.clone(), self.stopping.clone());
+            let (routes, stopping) = (self.routes.clone(), self.stopping.clone());
             let alive = self.alive.clone();
             tokio::spawn(async move {
-                talk.await;
+                match stream {
+                    Stream::Tcp(stream) => talk(stream, peer, routes, stopping).await,
+                    Stream::Unix(stream) => talk(stream, peer, routes, stopping).await,
+                }
                 drop((permit, alive));
             });
         }
@@ -109,11 +154,11 @@ async fn stopped(stopping: &mut watch::Receiver<bool>) {
 }
 
 async fn accept(
-    socket: &TcpListener,
+    incoming: &Incoming,
     permits: &Arc<Semaphore>,
-) -> Option<(TcpStream, SocketAddr, OwnedSemaphorePermit)> {
+) -> Option<(Stream, Peer, OwnedSemaphorePermit)> {
     let permit = Arc::clone(permits).acquire_owned().await.ok()?;
-    match socket.accept().await {
+    match incoming.accept().await {
         Ok((stream, peer)) => Some((stream, peer, permit)),
         Err(error) => {
             tracing::debug!("accept: {error}");
@@ -123,10 +168,15 @@ async fn accept(
     }
 }
 
-async fn talk(stream: TcpStream, peer: SocketAddr, routes: Router, mut stopping: watch::Receiver<bool>) {
+async fn talk(
+    stream: impl AsyncRead + AsyncWrite + Unpin,
+    peer: Peer,
+    routes: Router,
+    mut stopping: watch::Receiver<bool>,
+) {
     let routes = TowerToHyperService::new(routes);
     let service = service_fn(move |mut request: hyper::Request<hyper::body::Incoming>| {
-        request.extensions_mut().insert(Peer(peer));
+        request.extensions_mut().insert(peer);
         routes.call(request)
     });
     let connection = http1::Builder::new()
@@ -143,6 +193,6 @@ async fn talk(stream: TcpStream, peer: SocketAddr, routes: Router, mut stopping:
         }
     };
     if let Err(error) = outcome {
-        tracing::debug!(%peer, "HTTP: {error}");
+        tracing::debug!(?peer, "HTTP: {error}");
     }
 }

@@ -97,8 +97,8 @@ fn served(first: Snapshot) -> Served {
         .enable_all()
         .build()
         .unwrap();
-    let listeners = bind(&["127.0.0.1:0".parse().unwrap()]).unwrap();
-    let address = listeners[0].address();
+    let listeners = bind(&[Place::Tcp("127.0.0.1:0".parse().unwrap())]).unwrap();
+    let address = listeners[0].address().unwrap();
     let (inlet, handle) = feed::channel(first);
     let routes = routes(handle.clone(), Exporter::new(handle.watch()), "/metrics");
     let server = runtime.block_on(async { serve(listeners, routes) });
@@ -520,6 +520,60 @@ fn a_recording_is_served_as_it_comes() {
     let mut served = served(snapshot(0));
     let (status, body) = served.ask("/api/v1/recording", &Arc::new(snapshot(0)));
     assert_eq!((status, body.as_str()), (200, "what stood, what came"));
+}
+
+#[test]
+fn a_unix_socket_shows_single_connections_and_goes_with_the_server() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("tcpwin.sock");
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .unwrap();
+    let place = Place::Unix {
+        path: path.clone(),
+        mode: 0o600,
+    };
+    let listeners = bind(&[place]).unwrap();
+    let url = listeners[0].to_string();
+    let (inlet, handle) = feed::channel(snapshot(0));
+    let routes = routes(handle.clone(), Exporter::new(handle.watch()), "/metrics");
+    let server = runtime.block_on(async { serve(listeners, routes) });
+    let address = "127.0.0.1:1".parse().unwrap();
+    let mut served = Served {
+        runtime,
+        address,
+        server,
+        inlet,
+    };
+    let full = Arc::new(snapshot(70));
+    let (read, mut events) = served.playing(&full, {
+        let url = url.clone();
+        move || {
+            let mut agent = Attached::connect(&url).unwrap();
+            assert_eq!(agent.url(), url);
+            agent.latest().unwrap();
+            let events = agent.events(&"event = reset".parse().unwrap()).unwrap();
+            (agent.latest().unwrap(), events)
+        }
+    });
+    assert_eq!(read, full);
+    let event = Arc::new(TraceEvent::Reset {
+        ts_ns: 1,
+        whose: Whose::default(),
+        sent: false,
+    });
+    served.inlet.events.send(Arc::clone(&event)).unwrap();
+    assert_eq!(served.runtime.block_on(events.next()), Some(Told::Event(event)));
+    drop(events);
+    drop(served.inlet);
+    served
+        .runtime
+        .block_on(served.server.stop(Duration::from_secs(20)));
+    assert!(!path.exists());
+    let gone = Attached::connect(&url).unwrap_err();
+    assert!(matches!(gone, AttachError::Unreachable { .. }), "{gone}");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::marker::PhantomData;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -65,6 +66,7 @@ deserialize_setting!(
     Capacity,
     PathBandwidth,
     ListenAddress,
+    SocketMode,
     TelemetryPath,
     ByteSize,
     Age
@@ -188,47 +190,91 @@ impl FromStr for Capacity {
 }
 
 /// Where to listen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ListenAddress(SocketAddr);
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ListenAddress {
+    /// An address and port.
+    Tcp(SocketAddr),
+    /// A socket with this name in the file system.
+    Unix(PathBuf),
+}
 
 impl ListenAddress {
     /// Loopback; the port is one that no known exporter takes.
     pub const DEFAULT: &'static str = "127.0.0.1:10430";
-
-    /// As std's type.
-    #[must_use]
-    pub const fn address(self) -> SocketAddr {
-        self.0
-    }
 }
 
 impl Default for ListenAddress {
     fn default() -> Self {
-        Self(SocketAddr::from(([127, 0, 0, 1], 10_430)))
+        Self::Tcp(SocketAddr::from(([127, 0, 0, 1], 10_430)))
     }
 }
 
 impl fmt::Display for ListenAddress {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(formatter)
+        match self {
+            Self::Tcp(address) => address.fmt(formatter),
+            Self::Unix(path) => write!(formatter, "unix:{}", path.display()),
+        }
     }
 }
 
 impl Setting for ListenAddress {
-    const ALLOWED: &'static str =
-        "an address and port such as \"127.0.0.1:10430\" or \"[::1]:10430\", or \":10430\" for all addresses";
+    const ALLOWED: &'static str = "an address and port such as \"127.0.0.1:10430\" or \"[::1]:10430\", \":10430\" for all addresses, or \
+         \"unix:/run/tcpwin/tcpwin.sock\"";
 }
 
 impl FromStr for ListenAddress {
     type Err = Invalid;
 
     fn from_str(text: &str) -> Result<Self, Invalid> {
+        if let Some(path) = text.strip_prefix("unix:") {
+            let path = PathBuf::from(path);
+            let named = path.is_absolute() && path.file_name().is_some();
+            return named
+                .then_some(Self::Unix(path))
+                .ok_or_else(|| Self::refuse(text));
+        }
         let whole = match text.rsplit_once(':') {
             Some(("", port)) => format!("[::]:{port}"),
             Some(("localhost", port)) => format!("127.0.0.1:{port}"),
             _ => text.to_owned(),
         };
-        whole.parse().map(Self).map_err(|_| Self::refuse(text))
+        whole.parse().map(Self::Tcp).map_err(|_| Self::refuse(text))
+    }
+}
+
+/// Who may connect to a unix socket: permissions of a file, in octal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SocketMode(u32);
+
+impl SocketMode {
+    /// As the kernel has it.
+    #[must_use]
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+}
+
+/// The user and the group.
+impl Default for SocketMode {
+    fn default() -> Self {
+        Self(0o660)
+    }
+}
+
+impl Setting for SocketMode {
+    const ALLOWED: &'static str = "permissions in octal such as \"0660\" (user and group) or \"0600\"";
+}
+
+impl FromStr for SocketMode {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let octal = (3..=4).contains(&text.len()) && text.bytes().all(|digit| digit.is_ascii_digit());
+        let mode = u32::from_str_radix(text, 8).ok();
+        mode.filter(|mode| octal && *mode <= 0o777)
+            .map(Self)
+            .ok_or_else(|| Self::refuse(text))
     }
 }
 
@@ -275,6 +321,20 @@ impl FromStr for TelemetryPath {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sockets_by_name_and_their_mode() {
+        let unix: ListenAddress = "unix:/run/tcpwin.sock".parse().unwrap();
+        assert_eq!(unix, ListenAddress::Unix("/run/tcpwin.sock".into()));
+        assert_eq!(unix.to_string(), "unix:/run/tcpwin.sock");
+        for wrong in ["unix:", "unix:here.sock", "unix:/"] {
+            assert!(wrong.parse::<ListenAddress>().is_err(), "{wrong}");
+        }
+        assert_eq!("0660".parse::<SocketMode>().unwrap().bits(), 0o660);
+        for wrong in ["", "66", "0668", "1777", "rw-rw----", "+660"] {
+            assert!(wrong.parse::<SocketMode>().is_err(), "{wrong}");
+        }
+    }
 
     #[test]
     fn durations_as_prometheus_people_write_them() {

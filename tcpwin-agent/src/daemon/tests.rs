@@ -41,8 +41,8 @@ async fn serves_until_told_to_end_and_drops_the_source() {
     let pipeline = start_pipeline(opened, &config()).unwrap();
     let mut ticks = pipeline.handle().watch();
     // An address of its own: on 127.0.0.1 the freed port may be another test's, or the connecting socket's own, a moment later.
-    let listeners = api::bind(&["127.83.17.5:0".parse().unwrap()]).unwrap();
-    let address = listeners[0].address();
+    let listeners = api::bind(&[api::Place::Tcp("127.83.17.5:0".parse().unwrap())]).unwrap();
+    let address = listeners[0].address().unwrap();
     let (end, ended) = tokio::sync::oneshot::channel::<()>();
     let resources = Resources { listeners, pipeline };
     let daemon = run(config(), resources, nothing_to_reload(), Hangup::never(), async {

@@ -7,6 +7,7 @@ use crate::units::bytes_text;
 
 /// Time and bytes of a connection under one limit.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Cause {
     /// Which.
     pub limit: Limit,
@@ -21,6 +22,8 @@ pub struct Cause {
 
 /// Causes named in the sentence.
 const NAMED: usize = 3;
+/// What took less is no cost, and what might have moved in it is not known well enough to be told.
+const WORTH_SECONDS: f64 = 1e-3;
 
 /// Which causes cost how many of the connection's seconds, and how many bytes that would have moved; the longest first.
 /// `None` where nobody could have done anything: it was idle, its program offered no more, or nothing could be told.
@@ -29,6 +32,7 @@ pub fn cost(causes: &[Cause], duration_us: u64) -> Option<String> {
     let named: Vec<String> = causes
         .iter()
         .filter(|cause| !matches!(cause.limit, Limit::None | Limit::App | Limit::Unknown))
+        .filter(|cause| cause.seconds >= WORTH_SECONDS)
         .take(NAMED)
         .map(|cause| {
             let time = seconds_text(cause.seconds);
@@ -89,5 +93,7 @@ mod tests {
     fn a_healthy_life_costs_nothing() {
         let causes = [cause(Limit::None, 2.0, None), cause(Limit::App, 1.0, None)];
         assert_eq!(cost(&causes, 3_000_000), None);
+        let moment = [cause(Limit::Rwnd, 0.0003, Some(91 << 20))];
+        assert_eq!(cost(&moment, 300), None);
     }
 }

@@ -8,6 +8,7 @@ use crate::observation::{Origin, RetransmitKind};
 
 /// Whose event it is, and how the connection stood when it was last looked at: an interval ago at most.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Whose {
     /// Socket cookie as a decimal string.
     pub id: String,
@@ -40,6 +41,7 @@ fn is_empty(tcp: &TcpFields) -> bool {
 
 /// Something happened: one JSON object a line. docs/trace.md and docs/trace.schema.json describe it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum TraceEvent {
     /// A connection was opened.

@@ -1,3 +1,4 @@
+use std::path::Path;
 use std::sync::Arc;
 
 use tokio::sync::mpsc;
@@ -6,6 +7,9 @@ use super::*;
 use crate::classify::{Bound, Direction, Limit, Side};
 use crate::observation::{Origin, RetransmitKind};
 use crate::snapshot::{Cause, Connection, Process, TcpFields, TraceEvent, Whose, cost};
+
+#[path = "../../tests/support/schema.rs"]
+mod schema;
 
 const MS: u64 = 1_000_000;
 
@@ -332,4 +336,33 @@ async fn a_reader_that_goes_away_is_no_failure() {
     .await
     .unwrap();
     assert!(!outcome.cut);
+}
+
+/// `docs/trace.schema.json` is made from the types: `TCPWIN_WRITE_DOCS=1` writes it.
+#[test]
+fn the_schema_is_that_of_the_types() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/trace.schema.json");
+    let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
+    let schema = settings.into_generator().into_root_schema_for::<TraceEvent>();
+    let schema = serde_json::to_string_pretty(&schema).unwrap() + "\n";
+    if std::env::var_os("TCPWIN_WRITE_DOCS").is_some() {
+        std::fs::write(&path, &schema).unwrap();
+    }
+    let written = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        written == schema,
+        "docs/trace.schema.json is old: run this test with TCPWIN_WRITE_DOCS=1, and tell CHANGELOG.md what changed"
+    );
+}
+
+#[test]
+fn events_keep_to_the_schema() {
+    let text = include_str!("../../../docs/trace.schema.json");
+    let schema: serde_json::Value = serde_json::from_str(text).unwrap();
+    for event in events() {
+        let event = serde_json::to_value(event).unwrap();
+        assert_eq!(schema::fault(&schema, &event), None);
+    }
+    let wrong = serde_json::json!({ "event": "reset", "ts_ns": "soon" });
+    assert!(schema::fault(&schema, &wrong).is_some());
 }

@@ -8,8 +8,12 @@ use crate::query::field::{self, Field, Kind};
 use crate::query::unit::Unit;
 
 fn page() -> String {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/filter.md");
-    std::fs::read_to_string(path).unwrap()
+    read("filter.md")
+}
+
+fn read(name: &str) -> String {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
+    std::fs::read_to_string(docs.join(name)).unwrap()
 }
 
 #[test]
@@ -44,9 +48,9 @@ fn the_grammar_is_that_of_the_room() {
 }
 
 #[test]
-fn its_examples_are_filters() {
-    let page = page();
-    let examples = page
+fn examples_are_filters() {
+    let pages = page() + &read("trace.md");
+    let examples = pages
         .split("```")
         .filter_map(|block| block.strip_prefix("filter\n"))
         .flat_map(str::lines);
