@@ -129,6 +129,9 @@ pub struct RecordArgs {
     /// Record other addresses in place of the real ones, the same for the same one, and no host name
     #[arg(long)]
     record_anonymise: bool,
+    /// Record this network namespace alone, by its number in /proc/PID/ns/net; may be given several times
+    #[arg(long, value_name = "NUMBER")]
+    record_netns: Vec<u32>,
 }
 
 impl RecordArgs {
@@ -140,6 +143,7 @@ impl RecordArgs {
             max_size: self.record_max_size,
             max_age: self.record_max_age,
             anonymise: self.record_anonymise.then_some(true),
+            netns: self.record_netns.clone(),
         }
     }
 }

@@ -60,6 +60,20 @@ pub enum Update {
     },
 }
 
+impl Update {
+    /// Which socket it tells of.
+    #[must_use]
+    pub const fn key(&self) -> Key {
+        match self {
+            Self::Observed(observation) | Self::Closed(observation) => observation.key,
+            Self::Vanished { key, .. }
+            | Self::Retransmit { key, .. }
+            | Self::CwndFall { key, .. }
+            | Self::Reset { key, .. } => *key,
+        }
+    }
+}
+
 /// A count of something that could not be kept, by cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LossCount {

@@ -10,12 +10,13 @@ use std::path::PathBuf;
 
 use anyhow::{Result, ensure};
 
-use crate::binaries::Programs;
+use crate::binaries::{self, Programs};
 use crate::lab::cleanup;
 use crate::process;
 
 mod cast;
 mod check;
+mod picture;
 mod play;
 mod scene;
 mod screen;
@@ -34,6 +35,12 @@ pub struct DemoArgs {
     /// Without a screen: wait until an agent has told every limit, and say how long each took
     #[arg(long, conflicts_with_all = ["list", "seconds", "args"])]
     check: bool,
+    /// Without a screen: record the demo, and draw the documentation's pictures from it
+    #[arg(long, conflicts_with_all = ["list", "seconds", "check", "args"])]
+    pictures: bool,
+    /// Draw the documentation's pictures from what was recorded last
+    #[arg(long, conflicts_with_all = ["list", "seconds", "check", "pictures", "args"])]
+    redraw: bool,
     /// The tcpwin to show [default: the one beside this program]
     #[arg(long, value_name = "FILE")]
     tcpwin: Option<PathBuf>,
@@ -45,7 +52,7 @@ pub struct DemoArgs {
 impl DemoArgs {
     /// Whether namespaces are made, thus root and built programs needed.
     pub fn is_live(&self) -> bool {
-        !self.list
+        !self.list && !self.redraw
     }
 }
 
@@ -57,15 +64,23 @@ pub fn run(args: &DemoArgs) -> Result<()> {
         }
         return Ok(());
     }
+    let tcpwin = match &args.tcpwin {
+        Some(path) => path.clone(),
+        None if binaries::is_stand_in() => binaries::tcpwin()?,
+        None => Programs::beside_us()?.tcpwin,
+    };
+    if args.redraw {
+        return picture::draw(&tcpwin);
+    }
     ensure!(
         process::is_root(),
         "the demo needs root: it makes network namespaces, and probes the kernel"
     );
     cleanup::sweep();
-    let tcpwin = match &args.tcpwin {
-        Some(path) => path.clone(),
-        None => Programs::beside_us()?.tcpwin,
-    };
+    if args.pictures {
+        picture::record(&tcpwin)?;
+        return picture::draw(&tcpwin);
+    }
     if args.check {
         return check(&tcpwin);
     }

@@ -21,7 +21,7 @@ pub(super) fn recorder(health: &Health, config: &Config) -> Recorder {
     };
     let said = config.path_bandwidth.iter();
     let about = about.with_paths(said.map(|said| (said.prefix, said.rate)));
-    Recorder::new(about, clocks())
+    Recorder::new(about, clocks()).only(config.record.netns.iter().copied())
 }
 
 /// The file that was asked for.

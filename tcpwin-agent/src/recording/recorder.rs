@@ -1,5 +1,6 @@
 //! Writes down what goes into the table, for a file and for those who ask for the same bytes.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -47,6 +48,8 @@ pub struct Recorder {
     file: Option<Segments>,
     streams: Vec<mpsc::Sender<Arc<[u8]>>>,
     mask: Option<Mask>,
+    /// The only network namespaces that are written of; all, if none is named.
+    only: BTreeSet<u32>,
     standing: Standing,
     raw: Vec<u8>,
     last: Instant,
@@ -68,6 +71,7 @@ impl Recorder {
             file: None,
             streams: Vec::new(),
             mask: None,
+            only: BTreeSet::new(),
             standing: Standing::default(),
             raw: Vec::new(),
             last: Instant(0),
@@ -87,6 +91,17 @@ impl Recorder {
         self.file = Some(file);
         self.mask = mask;
         self
+    }
+
+    /// Of these network namespaces alone, if any is named.
+    #[must_use]
+    pub fn only(mut self, namespaces: impl IntoIterator<Item = u32>) -> Self {
+        self.only.extend(namespaces);
+        self
+    }
+
+    fn is_of(&self, netns: u32) -> bool {
+        self.only.is_empty() || self.only.contains(&netns)
     }
 
     /// If anybody wants the inputs.
@@ -111,7 +126,7 @@ impl Recorder {
 
     /// The source tells of a socket.
     pub fn update(&mut self, update: &Update) {
-        if !self.is_wanted() {
+        if !self.is_wanted() || !self.is_of(update.key().netns) {
             return;
         }
         match &mut self.mask {
@@ -126,14 +141,18 @@ impl Recorder {
 
     /// The interfaces as they are now.
     pub fn links(&mut self, own: u32, nics: &[Nic]) {
-        let nics = nics.to_vec();
-        self.note(Input::Links { own, nics });
+        if self.is_of(own) {
+            let nics = nics.to_vec();
+            self.note(Input::Links { own, nics });
+        }
     }
 
     /// Settings of a namespace as they are now.
     pub fn settings(&mut self, netns: u32, sysctl: Option<&Sysctl>) {
-        let sysctl = sysctl.cloned().map(Box::new);
-        self.note(Input::Settings { netns, sysctl });
+        if self.is_of(netns) {
+            let sysctl = sysctl.cloned().map(Box::new);
+            self.note(Input::Settings { netns, sysctl });
+        }
     }
 
     /// The interval ends.
@@ -148,6 +167,9 @@ impl Recorder {
     pub fn answers(&mut self, table: &mut Table) {
         table.note_answers(self.is_wanted());
         for (key, owner) in table.take_answers() {
+            if !self.is_of(key.netns) {
+                continue;
+            }
             let owner = Box::new(owner.as_ref().clone());
             self.put(Input::Owner { key, owner });
         }
@@ -274,6 +296,9 @@ impl Recorder {
             add(input.clone(), &mut bytes);
         }
         for kept in table.kept() {
+            if !self.is_of(kept.last.key.netns) {
+                continue;
+            }
             let input = masked(&mut self.mask, Input::Kept(Box::new(kept)));
             add(input, &mut bytes);
         }

@@ -125,6 +125,28 @@ fn other_addresses_give_the_same_verdicts() {
 }
 
 #[test]
+fn only_what_was_asked_for_is_recorded() {
+    let (_folder, file) = folder();
+    let mut host = Host::new(Segments::new(&file, ROOMY).unwrap(), None);
+    host.recorder = host.recorder.take().map(|recorder| recorder.only([1]));
+    host.run(100);
+    host.end();
+    let mut replay = Replay::open(&file).unwrap();
+    for expected in &host.shown {
+        assert!(replay.step(&mut Vec::new()).is_some());
+        let expected: Snapshot = serde_json::from_str(expected).unwrap();
+        let of = |snapshot: &Snapshot, netns| -> Vec<(String, crate::classify::Limit, u64)> {
+            let ours = snapshot.connections.iter().filter(|each| each.netns == netns);
+            ours.map(|each| (each.id.clone(), each.limit, each.age_us))
+                .collect()
+        };
+        let replayed = replay.snapshot();
+        assert_eq!(of(&replayed, 1), of(&expected, 1));
+        assert_eq!(of(&replayed, 2), []);
+    }
+}
+
+#[test]
 fn a_killed_recorder_loses_what_came_after_its_last_frame_alone() {
     let (_folder, file) = folder();
     let mut host = Host::new(Segments::new(&file, ROOMY).unwrap(), None);

@@ -54,7 +54,8 @@ pub fn check(tcpwin: &Path) -> Result<()> {
     Ok(())
 }
 
-fn is_told(agent: &Agent, limit: &str, netns: u64) -> Result<bool> {
+/// If a connection in the namespace is told to be held by this limit now.
+pub fn is_told(agent: &Agent, limit: &str, netns: u64) -> Result<bool> {
     let connections = agent.connections(netns)?;
     Ok(connections.iter().any(|connection| connection["limit"] == limit))
 }

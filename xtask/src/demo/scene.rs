@@ -6,7 +6,7 @@ use anyhow::{Context as _, Result};
 
 use crate::lab::clock::{now_ns, seconds_ns};
 use crate::lab::flow::FlowHandle;
-use crate::lab::net::{Event, Net};
+use crate::lab::net::{Event, Net, Side};
 use crate::lab::run::lay_out;
 use crate::lab::scenario::Scenario;
 use crate::lab::traffic::Traffic;
@@ -77,5 +77,13 @@ impl Scene {
     /// The namespace of the end that is judged.
     pub fn judged_in(&self) -> Result<u64> {
         self.net.host(self.scenario.expect.side).inode()
+    }
+
+    /// The namespaces of both ends.
+    pub fn namespaces(&self) -> Result<[u64; 2]> {
+        Ok([
+            self.net.host(Side::Sender).inode()?,
+            self.net.host(Side::Receiver).inode()?,
+        ])
     }
 }

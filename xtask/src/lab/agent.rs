@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io::{BufRead, BufReader};
 use std::net::TcpListener;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{self, Receiver};
@@ -12,6 +13,8 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, anyhow, bail};
 use rustix::process::{Pid, Signal, kill_process};
+use rustix::system::sethostname;
+use rustix::thread::{UnshareFlags, unshare_unsafe};
 use serde_json::Value;
 
 use super::netns::die_with_parent;
@@ -57,8 +60,25 @@ impl Log {
 impl Agent {
     /// Starts it and waits until it is ready.
     pub fn start(binary: &Path, source: &str) -> Result<Self> {
-        let port = free_port()?;
+        Self::start_by(Command::new(binary), binary, source, &[])
+    }
+
+    /// Starts one that knows nothing of the names of this machine: its host is called `demo`, and cgroups are told from
+    /// this process's own on.
+    pub fn start_apart(binary: &Path, source: &str, args: &[String]) -> Result<Self> {
         let mut command = Command::new(binary);
+        // SAFETY: two bare system calls between fork and exec.
+        unsafe {
+            command.pre_exec(|| {
+                unshare_unsafe(UnshareFlags::NEWCGROUP | UnshareFlags::NEWUTS)?;
+                Ok(sethostname(b"demo")?)
+            });
+        }
+        Self::start_by(command, binary, source, args)
+    }
+
+    fn start_by(mut command: Command, binary: &Path, source: &str, args: &[String]) -> Result<Self> {
+        let port = free_port()?;
         command
             .args([
                 "agent",
@@ -67,6 +87,7 @@ impl Agent {
                 "--web.listen-address",
                 &format!("127.0.0.1:{port}"),
             ])
+            .args(args)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
