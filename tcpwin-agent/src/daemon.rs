@@ -16,6 +16,7 @@ use crate::logging::LevelHandle;
 use crate::source::sock_diag::Lookup;
 use crate::source::{Source, kernel_clock};
 
+mod history;
 mod notify;
 mod open;
 mod pipeline;
@@ -74,6 +75,9 @@ pub fn start_pipeline(opened: Opened, config: &Config) -> anyhow::Result<Running
         .with_owners(Box::new(owners));
     if let Some((file, mask)) = record::file(&config.record)? {
         pipeline = pipeline.with_recording(file, mask);
+    }
+    if let Some(history) = history::FlightRecorder::open(&config.history)? {
+        pipeline = pipeline.with_history(history);
     }
     pipeline.spawn().context("cannot start the pipeline's thread")
 }

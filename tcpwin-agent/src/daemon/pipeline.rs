@@ -17,6 +17,7 @@ use crate::snapshot::{Health, Snapshot, Summary, TraceEvent};
 use crate::source::{Source, SourceError, netns};
 use crate::units::{Instant, Nanos};
 
+use super::history::FlightRecorder;
 use super::record;
 use super::settings::Settings;
 use super::survey::Survey;
@@ -54,6 +55,7 @@ pub struct Pipeline {
     events: Vec<TraceEvent>,
     events_wanted: bool,
     recorder: Recorder,
+    history: Option<FlightRecorder>,
     /// The snapshot with connections, kept until something changes, so that many readers cost as much as one.
     full: Option<Arc<Snapshot>>,
 }
@@ -109,6 +111,7 @@ impl Pipeline {
             events: Vec::new(),
             events_wanted: false,
             recorder,
+            history: None,
             full: None,
         }
     }
@@ -124,6 +127,13 @@ impl Pipeline {
     #[must_use]
     pub fn with_owners(mut self, owners: Box<dyn FindOwner>) -> Self {
         self.table = self.table.with_owners(owners);
+        self
+    }
+
+    /// Keeping the last hours on disk.
+    #[must_use]
+    pub(super) fn with_history(mut self, history: FlightRecorder) -> Self {
+        self.history = Some(history);
         self
     }
 
@@ -169,7 +179,7 @@ impl Pipeline {
         loop {
             tokio::select! {
                 biased;
-                () = &mut stop => return,
+                () = &mut stop => break,
                 _ = ticks.tick() => self.end_interval(),
                 _ = drains.tick() => self.drain(),
                 Some(request) = self.inlet.requests.recv() => {
@@ -179,6 +189,9 @@ impl Pipeline {
                 }
             }
             self.inlet.counters.beat();
+        }
+        if let Some(history) = &mut self.history {
+            history.end((self.clock)(), &mut self.table);
         }
     }
 
@@ -199,6 +212,9 @@ impl Pipeline {
         self.recorder.answers(&mut self.table);
         self.settings.follow(now, &mut self.table, &mut self.recorder);
         self.survey.tick(now);
+        if let Some(history) = &mut self.history {
+            history.tick(now, &mut self.table);
+        }
         self.tell_events();
 
         self.tick += 1;
@@ -322,7 +338,8 @@ impl Pipeline {
             ("tick_overrun", self.overruns),
             ("trace_reader_behind", self.inlet.counters.missed()),
         ];
-        let ours = ours.into_iter().chain(self.recorder.losses());
+        let of_history = self.history.as_ref().map(FlightRecorder::loss);
+        let ours = ours.into_iter().chain(self.recorder.losses()).chain(of_history);
         Health {
             hooks: self.source.hooks(),
             losses: of_source
