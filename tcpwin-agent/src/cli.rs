@@ -108,6 +108,9 @@ pub struct RecordArgs {
     /// Record other addresses in place of the real ones, the same for the same one, and no host name
     #[arg(long)]
     record_anonymise: bool,
+    /// Record connections of this network namespace alone (the number in /proc/PID/ns/net); may be given several times
+    #[arg(long, value_name = "NUMBER")]
+    record_netns: Vec<u32>,
 }
 
 impl RecordArgs {
@@ -119,6 +122,7 @@ impl RecordArgs {
             max_size: self.record_max_size,
             max_age: self.record_max_age,
             anonymise: self.record_anonymise.then_some(true),
+            netns: self.record_netns.clone(),
         }
     }
 }
@@ -126,12 +130,12 @@ impl RecordArgs {
 /// Playing a recording.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ReplayArgs {
-    /// Replay a recording made with --record instead of watching
+    /// Replay a recording made with --record instead of watching; trace copies what is chosen of it with --record
     #[arg(
         long,
         value_name = "FILE",
         help_heading = "Recording",
-        conflicts_with_all = ["connect", "no_connect", "source", "max_connections", "path_bandwidth", "config_file", "record"]
+        conflicts_with_all = ["connect", "no_connect", "source", "max_connections", "path_bandwidth", "config_file"]
     )]
     pub replay: Option<PathBuf>,
 }

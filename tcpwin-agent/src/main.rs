@@ -187,6 +187,8 @@ fn trace(arguments: &TraceArgs) -> Outcome {
             .filter(|columns| *columns > 0),
     );
     if let Some(file) = &arguments.replay.replay {
+        let cut = daemon::cut_recording(file, &Record::of(arguments.record.settings()))?;
+        cut.inspect(|fault| tracing::warn!("{}: {fault}", file.display()));
         return trace_replay(file, options);
     }
     let attached = attach(&arguments.connect, &arguments.watch)?;

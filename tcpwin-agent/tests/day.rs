@@ -14,7 +14,7 @@ use tcpwin_agent::history::{self, By, Minute, Question, Store};
 use tcpwin_agent::observation::{
     BudgetTotals, Endpoints, Key, Observation, Origin, OwnerHint, Tcp, TcpState, Totals,
 };
-use tcpwin_agent::recording::{About, Clocks, Limits, Recorder, Segments, segments_of};
+use tcpwin_agent::recording::{About, Choice, Clocks, Limits, Recorder, Segments, segments_of};
 use tcpwin_agent::replay::Replay;
 use tcpwin_agent::snapshot::Snapshot;
 use tcpwin_agent::source::{HostCounts, Update};
@@ -111,7 +111,7 @@ fn a_recording_stays_within_its_bound() {
         ..About::default()
     };
     let segments = Segments::new(&file, limits).unwrap();
-    let mut recorder = Recorder::new(about, Clocks::default()).with_file(segments, None);
+    let mut recorder = Recorder::new(about, Clocks::default()).with_file(segments, Choice::default());
     let mut table = table();
     recorder.begin(Instant(SECOND), &mut table);
     let mut events = Vec::new();

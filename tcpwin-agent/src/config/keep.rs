@@ -19,6 +19,8 @@ pub struct Record {
     pub max_age: Option<Age>,
     /// With other addresses.
     pub anonymise: bool,
+    /// Only of these network namespaces; of all where there is none.
+    pub netns: Vec<u32>,
 }
 
 /// Where the flight recorder keeps the last hours.
@@ -41,6 +43,7 @@ pub struct RecordSettings {
     pub max_size: Option<ByteSize>,
     pub max_age: Option<Age>,
     pub anonymise: Option<bool>,
+    pub netns: Vec<u32>,
 }
 
 /// `[history]` of the file, or the flags.
@@ -77,6 +80,11 @@ impl RecordSettings {
             max_size: self.max_size.or(file.max_size).unwrap_or(ByteSize::RECORDING),
             max_age: self.max_age.or(file.max_age),
             anonymise: self.anonymise.or(file.anonymise).unwrap_or(false),
+            netns: if self.netns.is_empty() {
+                file.netns
+            } else {
+                self.netns
+            },
         }
     }
 }

@@ -11,7 +11,7 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use crate::config::Config;
 use crate::connection::{FindOwner, Paths, Table, TableConfig};
 use crate::host::{Host, Nic};
-use crate::recording::{Mask, Recorder, Segments};
+use crate::recording::{Choice, Recorder, Segments};
 use crate::snapshot::feed::{self, Handle, Inlet, Request};
 use crate::snapshot::{Health, Snapshot, Summary, TraceEvent};
 use crate::source::{Source, SourceError, netns};
@@ -118,8 +118,8 @@ impl Pipeline {
 
     /// Writing down all that goes into the table.
     #[must_use]
-    pub fn with_recording(mut self, file: Segments, mask: Option<Mask>) -> Self {
-        self.recorder = self.recorder.with_file(file, mask);
+    pub fn with_recording(mut self, file: Segments, choice: Choice) -> Self {
+        self.recorder = self.recorder.with_file(file, choice);
         self
     }
 

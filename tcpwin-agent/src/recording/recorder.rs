@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::mpsc;
 
-use super::anonymise::Mask;
+use super::choice::Choice;
 use super::frame::{self, ENOUGH, Kind, MAGIC, VERSION};
 use super::header::{About, Header};
 use super::input::{Input, Laid};
@@ -46,7 +46,7 @@ pub struct Recorder {
     segment: u32,
     file: Option<Segments>,
     streams: Vec<mpsc::Sender<Arc<[u8]>>>,
-    mask: Option<Mask>,
+    choice: Choice,
     standing: Standing,
     raw: Vec<u8>,
     last: Instant,
@@ -67,7 +67,7 @@ impl Recorder {
             segment: 0,
             file: None,
             streams: Vec::new(),
-            mask: None,
+            choice: Choice::default(),
             standing: Standing::default(),
             raw: Vec::new(),
             last: Instant(0),
@@ -78,14 +78,12 @@ impl Recorder {
         }
     }
 
-    /// Into a file as well, with other addresses if there is a mask: whoever asks for the bytes gets those then.
+    /// Into a file as well, with a choice of what is written: whoever asks for the bytes gets the same.
     #[must_use]
-    pub fn with_file(mut self, file: Segments, mask: Option<Mask>) -> Self {
-        if let Some(mask) = &mask {
-            self.about = mask.about(std::mem::take(&mut self.about));
-        }
+    pub fn with_file(mut self, file: Segments, choice: Choice) -> Self {
+        self.about = choice.about(std::mem::take(&mut self.about));
         self.file = Some(file);
-        self.mask = mask;
+        self.choice = choice;
         self
     }
 
@@ -114,13 +112,11 @@ impl Recorder {
         if !self.is_wanted() {
             return;
         }
-        match &mut self.mask {
-            Some(mask) => {
-                let input = mask.input(Input::Update(Box::new(update.clone())));
-                self.raw.extend(packed(&input));
-            }
+        if self.choice.is_all() {
             // Written as `Input::Update`, the first variant, without a copy of it: most of a recording is this.
-            None => self.raw.extend(packed(&(0u8, update))),
+            self.raw.extend(packed(&(0u8, update)));
+        } else {
+            self.put(Input::Update(Box::new(update.clone())));
         }
     }
 
@@ -261,24 +257,25 @@ impl Recorder {
         bytes.extend_from_slice(&VERSION.to_le_bytes());
         bytes.extend(frame::encode(Kind::Begin, at, &packed(&header)));
         let mut raw = Vec::new();
-        let mut add = |input: Input, bytes: &mut Vec<u8>| {
-            raw.extend(packed(&input));
+        let mut add = |input: &Input, bytes: &mut Vec<u8>| {
+            raw.extend(packed(input));
             if raw.len() >= ENOUGH {
                 bytes.extend(frame::encode(Kind::Standing, at, &raw));
                 raw.clear();
             }
         };
-        add(Input::Resume(table.ticked()), &mut bytes);
-        // Masked when they were noted.
+        add(&Input::Resume(table.ticked()), &mut bytes);
+        // Chosen when they were noted.
         for input in self.standing.first() {
-            add(input.clone(), &mut bytes);
-        }
-        for kept in table.kept() {
-            let input = masked(&mut self.mask, Input::Kept(Box::new(kept)));
             add(input, &mut bytes);
         }
+        for kept in table.kept() {
+            if let Some(input) = self.choice.input(Input::Kept(Box::new(kept))) {
+                add(&input, &mut bytes);
+            }
+        }
         if let Some(laid) = self.standing.last() {
-            add(laid.clone(), &mut bytes);
+            add(laid, &mut bytes);
         }
         bytes.extend(frame::encode(Kind::Standing, at, &raw));
         bytes
@@ -286,15 +283,18 @@ impl Recorder {
 
     /// Remembers what stands, and writes it down if it is new.
     fn note(&mut self, input: Input) {
-        let input = masked(&mut self.mask, input);
+        let Some(input) = self.choice.input(input) else {
+            return;
+        };
         if self.standing.note(&input) && self.is_wanted() {
             self.raw.extend(packed(&input));
         }
     }
 
     fn put(&mut self, input: Input) {
-        let input = masked(&mut self.mask, input);
-        self.raw.extend(packed(&input));
+        if let Some(input) = self.choice.input(input) {
+            self.raw.extend(packed(&input));
+        }
     }
 
     fn flush(&mut self) {
@@ -347,13 +347,6 @@ impl Drop for Recorder {
         self.end_segment();
         let end = frame::encode(Kind::End, self.last, &[]);
         self.tell(&end.into());
-    }
-}
-
-fn masked(mask: &mut Option<Mask>, input: Input) -> Input {
-    match mask {
-        Some(mask) => mask.input(input),
-        None => input,
     }
 }
 
