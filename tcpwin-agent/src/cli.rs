@@ -7,9 +7,10 @@ use clap::{Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
 use crate::config::{
-    Age, ByteSize, Capacity, ListenAddress, LogFormat, LogLevel, Overrides, PathBandwidth, RecordSettings,
-    SocketMode, SourceChoice, TelemetryPath, Tick,
+    Age, ByteSize, Capacity, HistorySettings, ListenAddress, LogFormat, LogLevel, Overrides, PathBandwidth,
+    RecordSettings, SocketMode, SourceChoice, TelemetryPath, Tick,
 };
+use crate::history;
 use crate::query::{Filter, FilterError};
 use crate::snapshot::TraceEvent;
 use crate::top::{self, ColourMode, Columns, Palette, PictureSize, Settings, Sort};
@@ -67,6 +68,9 @@ pub enum Command {
     /// Live screen of all connections; attaches to a running agent, else watches by itself
     #[command(after_help = EXIT_CODES)]
     Top(TopArgs),
+    /// Which connections were held in the last hours, by what, and what it cost: from what an agent keeps on disk
+    #[command(after_help = EXIT_CODES)]
+    History(HistoryArgs),
     /// Tell what happens to connections, a line an event; attaches to a running agent, else watches by itself
     #[command(after_help = EXIT_CODES)]
     Trace(TraceArgs),
@@ -129,7 +133,7 @@ pub struct RecordArgs {
     /// Record other addresses in place of the real ones, the same for the same one, and no host name
     #[arg(long)]
     record_anonymise: bool,
-    /// Record this network namespace alone, by its number in /proc/PID/ns/net; may be given several times
+    /// Record connections of this network namespace alone (the number in /proc/PID/ns/net); may be given several times
     #[arg(long, value_name = "NUMBER")]
     record_netns: Vec<u32>,
 }
@@ -151,12 +155,12 @@ impl RecordArgs {
 /// Playing a recording.
 #[derive(Args, Clone, Debug, Default)]
 pub struct ReplayArgs {
-    /// Replay a recording made with --record instead of watching
+    /// Replay a recording made with --record instead of watching; trace copies what is chosen of it with --record
     #[arg(
         long,
         value_name = "FILE",
         help_heading = "Recording",
-        conflicts_with_all = ["connect", "no_connect", "source", "max_connections", "path_bandwidth", "config_file", "record"]
+        conflicts_with_all = ["connect", "no_connect", "source", "max_connections", "path_bandwidth", "config_file"]
     )]
     pub replay: Option<PathBuf>,
 }
@@ -203,6 +207,15 @@ pub struct AgentArgs {
     log_format: Option<LogFormat>,
     #[command(flatten)]
     record: RecordArgs,
+    /// Folder in which the last hours are kept, for `tcpwin history` [default: none; `history` in systemd's state directory]
+    #[arg(long = "history.directory", value_name = "DIR", help_heading = "History")]
+    history_directory: Option<PathBuf>,
+    /// How long they are kept [default: 24h]
+    #[arg(long = "history.max-age", value_name = "TIME", help_heading = "History")]
+    history_max_age: Option<Age>,
+    /// Most that they take on disk [default: 256MiB]
+    #[arg(long = "history.max-size", value_name = "SIZE", help_heading = "History")]
+    history_max_size: Option<ByteSize>,
 }
 
 /// Where a running agent is.
@@ -364,6 +377,90 @@ fn parse_filter(text: &str) -> Result<Filter, String> {
     })
 }
 
+/// Where the history is looked for: the state directory of the agent's unit.
+const HISTORY: &str = "/var/lib/tcpwin/history";
+
+/// Arguments of `tcpwin history`.
+#[derive(Args, Debug)]
+pub struct HistoryArgs {
+    /// The minute of this time: 03:00 (the last one there was), or 2026-11-30T03:00
+    #[arg(long, value_name = "TIME", conflicts_with_all = ["from", "to", "last"])]
+    at: Option<String>,
+    /// From this minute on
+    #[arg(long, value_name = "TIME", conflicts_with = "last")]
+    from: Option<String>,
+    /// Until this minute, which is not part of it [default: now]
+    #[arg(long, value_name = "TIME", conflicts_with = "last")]
+    to: Option<String>,
+    /// The last minutes or hours, such as 30m [default: 1h]
+    #[arg(long, value_name = "DURATION", value_parser = parse_duration)]
+    last: Option<Duration>,
+    /// Only connections that pass: words, and comparisons such as limit = rwnd
+    #[arg(long, value_name = "FILTER", value_parser = parse_filter)]
+    filter: Option<Filter>,
+    /// What a line stands for
+    #[arg(long, value_enum, default_value_t = By::Connection)]
+    by: By,
+    /// Lines shown, the costliest first [default: 20, with --json all]
+    #[arg(long, value_name = "N")]
+    pub count: Option<usize>,
+    /// One JSON object
+    #[arg(long)]
+    pub json: bool,
+    /// Where the agent keeps its history
+    #[arg(long, value_name = "DIR", env = "TCPWIN_HISTORY", default_value = HISTORY)]
+    pub directory: PathBuf,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum By {
+    Connection,
+    Process,
+    Peer,
+    Limit,
+}
+
+impl HistoryArgs {
+    /// What is asked, at a moment in a time zone.
+    ///
+    /// # Errors
+    /// When a time is none, or the last comes before the first.
+    pub fn question(&self, now: i64, zone: impl Fn(i64) -> i64) -> Result<history::Question, String> {
+        let minute = |text: &str| {
+            let at = history::moment(text, now, &zone).map_err(|error| format!("`{text}`: {error}"))?;
+            Ok::<_, String>(at - at.rem_euclid(60))
+        };
+        let upper = now + 60 - now.rem_euclid(60);
+        let (from, to) = match (&self.at, &self.from, &self.to) {
+            (Some(at), ..) => {
+                let at = minute(at)?;
+                (at, at + 60)
+            }
+            (None, from, to) => {
+                let to = to.as_deref().map_or(Ok(upper), minute)?;
+                let last = self.last.map_or(3_600, |last| last.as_secs());
+                let last = i64::try_from(last).unwrap_or(i64::MAX).max(60);
+                let from = from.as_deref().map_or(Ok(to.saturating_sub(last)), minute)?;
+                (from - from.rem_euclid(60), to)
+            }
+        };
+        if from >= to {
+            return Err("--from comes after --to: a time of day alone is the last one there was".to_owned());
+        }
+        Ok(history::Question {
+            from,
+            to,
+            filter: self.filter.clone().unwrap_or_default(),
+            by: match self.by {
+                By::Connection => history::By::Connection,
+                By::Process => history::By::Process,
+                By::Peer => history::By::Peer,
+                By::Limit => history::By::Limit,
+            },
+        })
+    }
+}
+
 fn parse_duration(text: &str) -> Result<Duration, String> {
     crate::config::duration(text)
         .ok_or_else(|| format!("`{text}` is not a duration: write 500ms, 30s, 5m or 1h"))
@@ -409,6 +506,11 @@ impl AgentArgs {
             log_level: self.log_level,
             log_format: self.log_format,
             record: self.record.settings(),
+            history: HistorySettings {
+                directory: self.history_directory.clone(),
+                max_size: self.history_max_size,
+                max_age: self.history_max_age,
+            },
             ..self.watch.overrides()
         }
     }

@@ -13,9 +13,11 @@ mod prevailing;
 mod quiet;
 mod recent;
 mod row;
+mod spent;
 mod table;
 
 pub use entry::{FindOwner, Ownership};
 pub use kept::Kept;
 pub use paths::Paths;
+pub use spent::{Held, Rest, Spent, Sum};
 pub use table::{Table, TableConfig};

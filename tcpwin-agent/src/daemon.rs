@@ -16,6 +16,7 @@ use crate::logging::LevelHandle;
 use crate::source::sock_diag::Lookup;
 use crate::source::{Source, kernel_clock};
 
+mod history;
 mod notify;
 mod open;
 mod pipeline;
@@ -30,7 +31,7 @@ mod watching;
 
 pub use open::{OpenError, Opened, open_source};
 pub use pipeline::{Clock, Pipeline, Running};
-pub use record::copy_recording;
+pub use record::{copy_recording, cut_recording};
 pub use signals::{Hangup, interrupted};
 
 /// How long open HTTP requests may go on once the agent is told to end.
@@ -73,8 +74,11 @@ pub fn start_pipeline(opened: Opened, config: &Config) -> anyhow::Result<Running
     usage::give_back_memory();
     let mut pipeline = Pipeline::new(opened.source, opened.reason, config, Box::new(kernel_clock))
         .with_owners(Box::new(owners));
-    if let Some((file, mask)) = record::file(&config.record)? {
-        pipeline = pipeline.with_recording(file, mask);
+    if let Some((file, choice)) = record::file(&config.record)? {
+        pipeline = pipeline.with_recording(file, choice);
+    }
+    if let Some(history) = history::FlightRecorder::open(&config.history)? {
+        pipeline = pipeline.with_history(history);
     }
     pipeline.spawn().context("cannot start the pipeline's thread")
 }

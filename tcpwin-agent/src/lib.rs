@@ -12,6 +12,7 @@ pub mod config;
 pub mod connection;
 pub mod daemon;
 pub mod exporter;
+pub mod history;
 pub mod host;
 pub mod kernel;
 pub mod logging;

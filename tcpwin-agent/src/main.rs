@@ -1,7 +1,7 @@
 //! The `tcpwin` binary: arguments in, exit code out.
 
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -10,7 +10,8 @@ use clap::Parser as _;
 
 use tcpwin_agent::attach::{AttachError, Attached};
 use tcpwin_agent::cli::{
-    self, AgentArgs, Cli, Command, ConnectArgs, Exit, PictureArgs, RecordArgs, TopArgs, TraceArgs, WatchArgs,
+    self, AgentArgs, Cli, Command, ConnectArgs, Exit, HistoryArgs, PictureArgs, RecordArgs, TopArgs,
+    TraceArgs, WatchArgs,
 };
 use tcpwin_agent::config::{
     Config, History, HistorySettings, ListenAddress, Log, LogFormat, LogLevel, Record,
@@ -20,7 +21,7 @@ use tcpwin_agent::replay::{Player, Replay};
 use tcpwin_agent::snapshot::playback::Playback;
 use tcpwin_agent::source::kernel_clock;
 use tcpwin_agent::top::Picture;
-use tcpwin_agent::{api, logging, top, trace};
+use tcpwin_agent::{api, history, logging, top, trace};
 
 /// What went wrong and with which code the program ends.
 struct Failure {
@@ -53,6 +54,7 @@ fn main() -> ExitCode {
         Command::Trace(arguments) => trace(&arguments),
         Command::Completions { shell } => written(cli::completions(shell, std::io::stdout())),
         Command::Man { directory } => manual(&directory),
+        Command::History(arguments) => history(&arguments),
     };
     let exit = outcome.unwrap_or_else(|Failure { exit, error }| {
         // Nowhere is left to say it when standard error is gone.
@@ -65,7 +67,10 @@ fn main() -> ExitCode {
 fn agent(arguments: &AgentArgs) -> Outcome {
     let flags = arguments.overrides();
     let file = arguments.watch.config_file.clone();
-    let config = Config::load(file.as_deref(), &flags).map_err(|error| failure(Exit::Usage, error))?;
+    let mut config = Config::load(file.as_deref(), &flags).map_err(|error| failure(Exit::Usage, error))?;
+    // What the init system gives for state is meant to be used.
+    let state = std::env::var_os("STATE_DIRECTORY").map(|given| PathBuf::from(given).join("history"));
+    config.history.directory = config.history.directory.or(state);
     let level = logging::start(config.log);
 
     // The port first: it fails at once, probes take a moment to load.
@@ -195,6 +200,8 @@ fn trace(arguments: &TraceArgs) -> Outcome {
             .filter(|columns| *columns > 0),
     );
     if let Some(file) = &arguments.replay.replay {
+        let cut = daemon::cut_recording(file, &Record::of(arguments.record.settings()))?;
+        cut.inspect(|fault| tracing::warn!("{}: {fault}", file.display()));
         return trace_replay(file, options);
     }
     let attached = attach(&arguments.connect, &arguments.watch)?;
@@ -272,6 +279,26 @@ fn written(result: std::io::Result<()>) -> Outcome {
         }
         _ => Ok(Exit::Done),
     }
+}
+
+fn history(arguments: &HistoryArgs) -> Outcome {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime).tv_sec;
+    let question = arguments
+        .question(now, trace::zone_seconds)
+        .map_err(|error| failure(Exit::Usage, anyhow!(error)))?;
+    let answer = history::ask(&arguments.directory, &question)?;
+    let told = if arguments.json {
+        serde_json::to_string(&answer)? + "\n"
+    } else {
+        history::text(&answer, question.by, arguments.count, trace::zone_seconds)
+    };
+    // A reader who has gone has read enough.
+    let _ = std::io::stdout().write_all(told.as_bytes());
+    Ok(if answer.faults.is_empty() {
+        Exit::Done
+    } else {
+        Exit::Partial
+    })
 }
 
 /// The agent that was asked for, or the one that runs at the default address.

@@ -7,6 +7,7 @@
 //! other, so that what is whole before a fault can always be read. docs/recording.md has the bytes.
 
 mod anonymise;
+mod choice;
 mod copy;
 pub mod frame;
 mod header;
@@ -17,6 +18,7 @@ mod segments;
 mod standing;
 
 pub use anonymise::Mask;
+pub use choice::Choice;
 pub use copy::{Copy, CopyError};
 pub use header::{About, Header};
 pub use input::{Input, Inputs, Laid};

@@ -35,6 +35,18 @@ const ROOMS: &[(&str, &[&str])] = &[
         "replay",
         &["connection", "observation", "recording", "snapshot", "units"],
     ),
+    // What held connections, on disk and asked for.
+    (
+        "history",
+        &[
+            "classify",
+            "connection",
+            "observation",
+            "query",
+            "snapshot",
+            "units",
+        ],
+    ),
     // The exits.
     ("exporter", EXIT),
     ("trace", EXIT),
@@ -79,6 +91,8 @@ const LIBRARIES: &[(&str, &[&str])] = &[
     ("axum::", &["api", "daemon"]),
     ("prometheus_client::", &["exporter"]),
     ("ureq::", &["attach"]),
+    ("rusqlite::", &["history"]),
+    ("lz4_flex::", &["recording"]),
     ("clap::", &["cli", "config", "main"]),
     ("clap_complete::", &["cli"]),
     ("clap_mangen::", &["cli"]),

@@ -19,7 +19,7 @@ pub struct Record {
     pub max_age: Option<Age>,
     /// With other addresses.
     pub anonymise: bool,
-    /// Of these network namespaces alone; of all, if none is named.
+    /// Only of these network namespaces; of all where there is none.
     pub netns: Vec<u32>,
 }
 

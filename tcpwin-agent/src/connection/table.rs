@@ -16,6 +16,7 @@ use crate::connection::entry::{Entry, FindOwner, Ownership};
 use crate::connection::paths::Paths;
 use crate::connection::quiet::Quiet;
 use crate::connection::row;
+use crate::connection::spent::Spent;
 use crate::host::{Nic, Sysctl};
 use crate::observation::{Key, Observation, Origin};
 use crate::snapshot::{Summary, TraceEvent};
@@ -58,6 +59,8 @@ pub struct Table {
     telling: bool,
     /// What the finder of owners answered, where somebody writes it down.
     answers: Option<Vec<(Key, Arc<Ownership>)>>,
+    /// What connections were held by, where somebody writes that down.
+    spent: Option<Spent>,
 }
 
 impl Table {
@@ -84,6 +87,7 @@ impl Table {
             )),
             telling: true,
             answers: None,
+            spent: None,
         }
     }
 

@@ -11,12 +11,13 @@ use tokio::time::{Interval, MissedTickBehavior, interval};
 use crate::config::Config;
 use crate::connection::{FindOwner, Paths, Table, TableConfig};
 use crate::host::{Host, Nic};
-use crate::recording::{Mask, Recorder, Segments};
+use crate::recording::{Choice, Recorder, Segments};
 use crate::snapshot::feed::{self, Handle, Inlet, Request};
 use crate::snapshot::{Health, Snapshot, Summary, TraceEvent, Watch};
 use crate::source::{Source, SourceError, netns};
 use crate::units::{Instant, Nanos};
 
+use super::history::FlightRecorder;
 use super::record;
 use super::settings::Settings;
 use super::survey::Survey;
@@ -56,6 +57,7 @@ pub struct Pipeline {
     events_wanted: bool,
     recorder: Recorder,
     watching: Watching,
+    history: Option<FlightRecorder>,
     /// The snapshot with connections, kept until something changes, so that many readers cost as much as one.
     full: Option<Arc<Snapshot>>,
 }
@@ -112,14 +114,15 @@ impl Pipeline {
             events_wanted: false,
             recorder,
             watching: Watching::default(),
+            history: None,
             full: None,
         }
     }
 
     /// Writing down all that goes into the table.
     #[must_use]
-    pub fn with_recording(mut self, file: Segments, mask: Option<Mask>) -> Self {
-        self.recorder = self.recorder.with_file(file, mask);
+    pub fn with_recording(mut self, file: Segments, choice: Choice) -> Self {
+        self.recorder = self.recorder.with_file(file, choice);
         self
     }
 
@@ -127,6 +130,13 @@ impl Pipeline {
     #[must_use]
     pub fn with_owners(mut self, owners: Box<dyn FindOwner>) -> Self {
         self.table = self.table.with_owners(owners);
+        self
+    }
+
+    /// Keeping the last hours on disk.
+    #[must_use]
+    pub(super) fn with_history(mut self, history: FlightRecorder) -> Self {
+        self.history = Some(history);
         self
     }
 
@@ -172,7 +182,7 @@ impl Pipeline {
         loop {
             tokio::select! {
                 biased;
-                () = &mut stop => return,
+                () = &mut stop => break,
                 _ = ticks.tick() => self.end_interval(),
                 _ = drains.tick() => self.drain(),
                 Some(request) = self.inlet.requests.recv() => {
@@ -182,6 +192,9 @@ impl Pipeline {
                 }
             }
             self.inlet.counters.beat();
+        }
+        if let Some(history) = &mut self.history {
+            history.end((self.clock)(), &mut self.table);
         }
     }
 
@@ -203,6 +216,9 @@ impl Pipeline {
         self.recorder.answers(&mut self.table);
         self.settings.follow(now, &mut self.table, &mut self.recorder);
         self.survey.tick(now);
+        if let Some(history) = &mut self.history {
+            history.tick(now, &mut self.table);
+        }
         self.tell_events();
 
         self.tick += 1;
@@ -339,7 +355,8 @@ impl Pipeline {
             ("trace_reader_behind", self.inlet.counters.missed()),
             ("sample_not_read", self.watching.missed()),
         ];
-        let ours = ours.into_iter().chain(self.recorder.losses());
+        let of_history = self.history.as_ref().map(FlightRecorder::loss);
+        let ours = ours.into_iter().chain(self.recorder.losses()).chain(of_history);
         Health {
             hooks: self.source.hooks(),
             losses: of_source

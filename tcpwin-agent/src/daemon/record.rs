@@ -1,10 +1,16 @@
 //! What a recording is told of this host, and where it goes.
 
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
 use rustix::time::{ClockId, Timespec, clock_gettime};
 
 use crate::attach::Attached;
 use crate::config::{Config, Record};
-use crate::recording::{About, Clocks, Copy, CopyError, Limits, Mask, Recorder, SegmentError, Segments};
+use crate::recording::{
+    About, Choice, Clocks, Copy, CopyError, Limits, Mask, Recorder, SegmentError, Segments,
+};
 use crate::snapshot::Health;
 use crate::trace::zone_seconds;
 
@@ -21,18 +27,21 @@ pub(super) fn recorder(health: &Health, config: &Config) -> Recorder {
     };
     let said = config.path_bandwidth.iter();
     let about = about.with_paths(said.map(|said| (said.prefix, said.rate)));
-    Recorder::new(about, clocks()).only(config.record.netns.iter().copied())
+    Recorder::new(about, clocks())
 }
 
 /// The file that was asked for.
-pub(super) fn file(record: &Record) -> Result<Option<(Segments, Option<Mask>)>, SegmentError> {
+pub(super) fn file(record: &Record) -> Result<Option<(Segments, Choice)>, SegmentError> {
     let Some(path) = &record.file else { return Ok(None) };
     let limits = Limits {
         size: record.max_size.bytes(),
         age: record.max_age.map(|age| age.duration()),
     };
-    let mask = record.anonymise.then(Mask::random);
-    Ok(Some((Segments::new(path, limits)?, mask)))
+    let choice = Choice {
+        mask: record.anonymise.then(Mask::random),
+        only: record.netns.clone(),
+    };
+    Ok(Some((Segments::new(path, limits)?, choice)))
 }
 
 /// Copies what an agent serves into the file that was asked for, on a thread of its own; nothing where none was.
@@ -40,10 +49,10 @@ pub(super) fn file(record: &Record) -> Result<Option<(Segments, Option<Mask>)>, 
 /// # Errors
 /// When the agent refuses or the file cannot be written.
 pub fn copy_recording(agent: &Attached, record: &Record) -> anyhow::Result<Option<Copy>> {
-    let Some((file, mask)) = file(record)? else {
+    let Some((file, choice)) = file(record)? else {
         return Ok(None);
     };
-    let copy = Copy::new(file, mask);
+    let copy = Copy::new(file, choice);
     let (agent, written) = (agent.clone(), copy.clone());
     let mut stream = agent.recording()?;
     std::thread::Builder::new()
@@ -63,6 +72,24 @@ pub fn copy_recording(agent: &Attached, record: &Record) -> anyhow::Result<Optio
             }
         })?;
     Ok(Some(copy))
+}
+
+/// Copies what was chosen of a recording into another, to give it away; says what could not be read.
+///
+/// # Errors
+/// When either cannot be opened, or the other cannot be written.
+pub fn cut_recording(from: &Path, record: &Record) -> anyhow::Result<Option<String>> {
+    let Some((file, choice)) = file(record)? else {
+        return Ok(None);
+    };
+    let copy = Copy::new(file, choice);
+    let stream = BufReader::new(File::open(from)?);
+    let outcome = copy.file(stream);
+    copy.finish()?;
+    match outcome {
+        Err(CopyError::Fault(fault)) => Ok(Some(fault.to_string())),
+        other => other.map(|()| None).map_err(Into::into),
+    }
 }
 
 /// Both clocks at one moment.

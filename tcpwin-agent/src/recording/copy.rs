@@ -1,10 +1,11 @@
-//! The bytes that an agent serves, into a file: for `top` and `trace` that are attached to one.
+//! The bytes of a recording into a file: those that an agent serves, for `top` and `trace` that are attached to one, or those of
+//! another file, of which a part may be chosen.
 
 use std::io::Read;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use super::anonymise::Mask;
+use super::choice::Choice;
 use super::frame::{self, Frame, Kind, MAGIC, VERSION};
 use super::header::Header;
 use super::input::Inputs;
@@ -16,16 +17,16 @@ use crate::units::Instant;
 #[derive(Debug, thiserror::Error)]
 pub enum CopyError {
     /// What was served is no recording.
-    #[error("what the agent serves cannot be recorded: {0}")]
+    #[error("this cannot be copied: {0}")]
     Open(#[from] OpenError),
     /// It broke off.
-    #[error("the agent's recording broke off: {0}")]
+    #[error("the recording broke off: {0}")]
     Fault(#[from] Fault),
     /// The file cannot be written.
     #[error(transparent)]
     Write(#[from] SegmentError),
     /// A frame is whole, but no input of this version.
-    #[error("what the agent serves cannot be anonymised: {0}")]
+    #[error("a frame cannot be read: {0}")]
     Malformed(#[from] postcard::Error),
     /// The agent is gone, or refuses to go on.
     #[error("nothing more is recorded: {0}")]
@@ -35,7 +36,7 @@ pub enum CopyError {
 #[derive(Debug)]
 struct State {
     file: Segments,
-    mask: Option<Mask>,
+    choice: Choice,
     /// Of the first header: names the recording.
     recording: Option<i64>,
     segment: u32,
@@ -51,10 +52,10 @@ pub struct Copy(Arc<Mutex<State>>);
 impl Copy {
     /// Nothing is copied yet.
     #[must_use]
-    pub fn new(file: Segments, mask: Option<Mask>) -> Self {
+    pub fn new(file: Segments, choice: Choice) -> Self {
         Self(Arc::new(Mutex::new(State {
             file,
-            mask,
+            choice,
             recording: None,
             segment: 0,
             last: Instant(0),
@@ -73,6 +74,10 @@ impl Copy {
     /// # Errors
     /// When the stream or the file is at an end that is not orderly.
     pub fn segment(&self, stream: impl Read) -> Result<bool, CopyError> {
+        self.frames(stream, true)
+    }
+
+    fn frames(&self, stream: impl Read, may_turn: bool) -> Result<bool, CopyError> {
         let mut reader = Reader::open(stream)?;
         let header = reader.header().clone();
         let mut lead = None;
@@ -91,7 +96,7 @@ impl Copy {
                     // Written before: from here on it is frame by frame.
                     let begun = lead.replace(Vec::new()).unwrap_or_default();
                     state.append(&header, &begun, frame.at, &bytes)?;
-                    if state.file.is_due(state.last) {
+                    if may_turn && state.file.is_due(state.last) {
                         state.end()?;
                         return Ok(true);
                     }
@@ -100,6 +105,14 @@ impl Copy {
         }
         self.finish()?;
         Ok(false)
+    }
+
+    /// Copies another file, whatever the size of this one's segments.
+    ///
+    /// # Errors
+    /// As [`Copy::segment`]; what is whole is copied.
+    pub fn file(&self, file: impl Read) -> Result<(), CopyError> {
+        self.frames(file, false).map(|_| ())
     }
 
     /// It cannot go on; [`Copy::finish`] tells why.
@@ -128,10 +141,7 @@ impl Copy {
 impl State {
     /// What comes before the frames.
     fn lead(&mut self, header: &Header) -> Vec<u8> {
-        let mut about = header.about.clone();
-        if let Some(mask) = &self.mask {
-            about = mask.about(about);
-        }
+        let about = self.choice.about(header.about.clone());
         let header = Header {
             recording: *self.recording.get_or_insert(header.recording),
             segment: self.segment,
@@ -149,13 +159,15 @@ impl State {
     }
 
     fn turned(&mut self, frame: &Frame) -> Result<Vec<u8>, postcard::Error> {
-        let Some(mask) = &mut self.mask else {
+        if self.choice.is_all() {
             return Ok(frame::encode(frame.kind, frame.at, &frame.raw));
-        };
+        }
         let mut inputs = Inputs::new(frame.raw.clone());
         let mut raw = Vec::with_capacity(frame.raw.len());
         while let Some(input) = inputs.next()? {
-            raw = postcard::to_extend(&mask.input(input), raw)?;
+            if let Some(input) = self.choice.input(input) {
+                raw = postcard::to_extend(&input, raw)?;
+            }
         }
         Ok(frame::encode(frame.kind, frame.at, &raw))
     }

@@ -1,12 +1,11 @@
 //! Writes down what goes into the table, for a file and for those who ask for the same bytes.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use tokio::sync::mpsc;
 
-use super::anonymise::Mask;
+use super::choice::Choice;
 use super::frame::{self, ENOUGH, Kind, MAGIC, VERSION};
 use super::header::{About, Header};
 use super::input::{Input, Laid};
@@ -47,9 +46,7 @@ pub struct Recorder {
     segment: u32,
     file: Option<Segments>,
     streams: Vec<mpsc::Sender<Arc<[u8]>>>,
-    mask: Option<Mask>,
-    /// The only network namespaces that are written of; all, if none is named.
-    only: BTreeSet<u32>,
+    choice: Choice,
     standing: Standing,
     raw: Vec<u8>,
     last: Instant,
@@ -70,8 +67,7 @@ impl Recorder {
             segment: 0,
             file: None,
             streams: Vec::new(),
-            mask: None,
-            only: BTreeSet::new(),
+            choice: Choice::default(),
             standing: Standing::default(),
             raw: Vec::new(),
             last: Instant(0),
@@ -82,26 +78,13 @@ impl Recorder {
         }
     }
 
-    /// Into a file as well, with other addresses if there is a mask: whoever asks for the bytes gets those then.
+    /// Into a file as well, with a choice of what is written: whoever asks for the bytes gets the same.
     #[must_use]
-    pub fn with_file(mut self, file: Segments, mask: Option<Mask>) -> Self {
-        if let Some(mask) = &mask {
-            self.about = mask.about(std::mem::take(&mut self.about));
-        }
+    pub fn with_file(mut self, file: Segments, choice: Choice) -> Self {
+        self.about = choice.about(std::mem::take(&mut self.about));
         self.file = Some(file);
-        self.mask = mask;
+        self.choice = choice;
         self
-    }
-
-    /// Of these network namespaces alone, if any is named.
-    #[must_use]
-    pub fn only(mut self, namespaces: impl IntoIterator<Item = u32>) -> Self {
-        self.only.extend(namespaces);
-        self
-    }
-
-    fn is_of(&self, netns: u32) -> bool {
-        self.only.is_empty() || self.only.contains(&netns)
     }
 
     /// If anybody wants the inputs.
@@ -126,33 +109,27 @@ impl Recorder {
 
     /// The source tells of a socket.
     pub fn update(&mut self, update: &Update) {
-        if !self.is_wanted() || !self.is_of(update.key().netns) {
+        if !self.is_wanted() {
             return;
         }
-        match &mut self.mask {
-            Some(mask) => {
-                let input = mask.input(Input::Update(Box::new(update.clone())));
-                self.raw.extend(packed(&input));
-            }
+        if self.choice.is_all() {
             // Written as `Input::Update`, the first variant, without a copy of it: most of a recording is this.
-            None => self.raw.extend(packed(&(0u8, update))),
+            self.raw.extend(packed(&(0u8, update)));
+        } else {
+            self.put(Input::Update(Box::new(update.clone())));
         }
     }
 
     /// The interfaces as they are now.
     pub fn links(&mut self, own: u32, nics: &[Nic]) {
-        if self.is_of(own) {
-            let nics = nics.to_vec();
-            self.note(Input::Links { own, nics });
-        }
+        let nics = nics.to_vec();
+        self.note(Input::Links { own, nics });
     }
 
     /// Settings of a namespace as they are now.
     pub fn settings(&mut self, netns: u32, sysctl: Option<&Sysctl>) {
-        if self.is_of(netns) {
-            let sysctl = sysctl.cloned().map(Box::new);
-            self.note(Input::Settings { netns, sysctl });
-        }
+        let sysctl = sysctl.cloned().map(Box::new);
+        self.note(Input::Settings { netns, sysctl });
     }
 
     /// The interval ends.
@@ -167,9 +144,6 @@ impl Recorder {
     pub fn answers(&mut self, table: &mut Table) {
         table.note_answers(self.is_wanted());
         for (key, owner) in table.take_answers() {
-            if !self.is_of(key.netns) {
-                continue;
-            }
             let owner = Box::new(owner.as_ref().clone());
             self.put(Input::Owner { key, owner });
         }
@@ -283,27 +257,25 @@ impl Recorder {
         bytes.extend_from_slice(&VERSION.to_le_bytes());
         bytes.extend(frame::encode(Kind::Begin, at, &packed(&header)));
         let mut raw = Vec::new();
-        let mut add = |input: Input, bytes: &mut Vec<u8>| {
-            raw.extend(packed(&input));
+        let mut add = |input: &Input, bytes: &mut Vec<u8>| {
+            raw.extend(packed(input));
             if raw.len() >= ENOUGH {
                 bytes.extend(frame::encode(Kind::Standing, at, &raw));
                 raw.clear();
             }
         };
-        add(Input::Resume(table.ticked()), &mut bytes);
-        // Masked when they were noted.
+        add(&Input::Resume(table.ticked()), &mut bytes);
+        // Chosen when they were noted.
         for input in self.standing.first() {
-            add(input.clone(), &mut bytes);
-        }
-        for kept in table.kept() {
-            if !self.is_of(kept.last.key.netns) {
-                continue;
-            }
-            let input = masked(&mut self.mask, Input::Kept(Box::new(kept)));
             add(input, &mut bytes);
         }
+        for kept in table.kept() {
+            if let Some(input) = self.choice.input(Input::Kept(Box::new(kept))) {
+                add(&input, &mut bytes);
+            }
+        }
         if let Some(laid) = self.standing.last() {
-            add(laid.clone(), &mut bytes);
+            add(laid, &mut bytes);
         }
         bytes.extend(frame::encode(Kind::Standing, at, &raw));
         bytes
@@ -311,15 +283,18 @@ impl Recorder {
 
     /// Remembers what stands, and writes it down if it is new.
     fn note(&mut self, input: Input) {
-        let input = masked(&mut self.mask, input);
+        let Some(input) = self.choice.input(input) else {
+            return;
+        };
         if self.standing.note(&input) && self.is_wanted() {
             self.raw.extend(packed(&input));
         }
     }
 
     fn put(&mut self, input: Input) {
-        let input = masked(&mut self.mask, input);
-        self.raw.extend(packed(&input));
+        if let Some(input) = self.choice.input(input) {
+            self.raw.extend(packed(&input));
+        }
     }
 
     fn flush(&mut self) {
@@ -372,13 +347,6 @@ impl Drop for Recorder {
         self.end_segment();
         let end = frame::encode(Kind::End, self.last, &[]);
         self.tell(&end.into());
-    }
-}
-
-fn masked(mask: &mut Option<Mask>, input: Input) -> Input {
-    match mask {
-        Some(mask) => mask.input(input),
-        None => input,
     }
 }
 

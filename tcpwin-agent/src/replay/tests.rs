@@ -1,7 +1,7 @@
 use std::fs;
 
 use super::*;
-use crate::recording::{Limits, Mask, Segments};
+use crate::recording::{Choice, Limits, Mask, Segments};
 use crate::snapshot::Feed as _;
 use crate::snapshot::playback::{Jump, Playback};
 
@@ -97,7 +97,11 @@ fn segments_are_one_run_and_each_stands_by_itself() {
 #[test]
 fn other_addresses_give_the_same_verdicts() {
     let (_folder, file) = folder();
-    let mut host = Host::new(Segments::new(&file, ROOMY).unwrap(), Some(Mask::random()));
+    let masked = Choice {
+        mask: Some(Mask::random()),
+        ..Choice::default()
+    };
+    let mut host = Host::new(Segments::new(&file, ROOMY).unwrap(), masked);
     host.run(100);
     host.end();
     let bytes = fs::read(&file).unwrap();
@@ -127,8 +131,11 @@ fn other_addresses_give_the_same_verdicts() {
 #[test]
 fn only_what_was_asked_for_is_recorded() {
     let (_folder, file) = folder();
-    let mut host = Host::new(Segments::new(&file, ROOMY).unwrap(), None);
-    host.recorder = host.recorder.take().map(|recorder| recorder.only([1]));
+    let chosen = Choice {
+        only: vec![1],
+        ..Choice::default()
+    };
+    let mut host = Host::new(Segments::new(&file, ROOMY).unwrap(), chosen);
     host.run(100);
     host.end();
     let mut replay = Replay::open(&file).unwrap();
@@ -149,7 +156,7 @@ fn only_what_was_asked_for_is_recorded() {
 #[test]
 fn a_killed_recorder_loses_what_came_after_its_last_frame_alone() {
     let (_folder, file) = folder();
-    let mut host = Host::new(Segments::new(&file, ROOMY).unwrap(), None);
+    let mut host = Host::new(Segments::new(&file, ROOMY).unwrap(), Choice::default());
     host.run(20);
     // As after kill -9: no end is written.
     std::mem::forget(host.recorder.take());

@@ -7,6 +7,7 @@ use crate::classify::Limit;
 use crate::connection::entry::Ownership;
 use crate::connection::kept::Kept;
 use crate::connection::quiet::Quiet;
+use crate::connection::spent::Spent;
 use crate::observation::Key;
 use crate::snapshot::Summary;
 use crate::source::HostCounts;
@@ -29,6 +30,11 @@ impl Table {
         if let (Some(answers), Some(owner)) = (&mut self.answers, owner) {
             answers.push((key, Arc::clone(owner)));
         }
+    }
+
+    /// What connections were held by since the last call. Nothing the first time: it is noted from then on.
+    pub fn take_spent(&mut self) -> Spent {
+        self.spent.replace(Spent::default()).unwrap_or_default()
     }
 
     /// When the last tick was.

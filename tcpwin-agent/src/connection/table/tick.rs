@@ -156,6 +156,9 @@ impl Table {
             let more = not_moved(entry.rate(), next, span);
             entry.causes.add(limit, span, bytes, more);
             self.account.spent(limit, span, bytes, more);
+            if let Some(spent) = &mut self.spent {
+                spent.add(entry, span, bytes, more);
+            }
             if span.0 > 0 {
                 entry.prevailing.fold(limit, start);
             }

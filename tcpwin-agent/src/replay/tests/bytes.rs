@@ -42,7 +42,7 @@ fn the_layout_is_that_of_its_version() {
 
 proptest! {
     #[test]
-    fn any_flipped_bit_is_noticed(at in any::<prop::sample::Index>(), bit in 0..8) {
+    fn any_flipped_bit_is_noticed(at in any::<prop::sample::Index>(), bit in 0u8..8) {
         static BYTES: std::sync::LazyLock<Vec<u8>> = std::sync::LazyLock::new(|| bytes_of(4));
         let mut damaged = BYTES.clone();
         damaged[at.index(BYTES.len())] ^= 1_u8 << bit;

@@ -16,7 +16,7 @@ fn all(mut sink: Sink) -> Vec<u8> {
 #[test]
 fn a_reader_who_comes_later_gets_what_stands_and_what_comes() {
     let (_folder, file) = folder();
-    let mut host = Host::new(Segments::new(&file, ROOMY).unwrap(), None);
+    let mut host = Host::new(Segments::new(&file, ROOMY).unwrap(), Choice::default());
     host.run(30);
     let now = host.table.ticked();
     let sink = host
@@ -30,7 +30,7 @@ fn a_reader_who_comes_later_gets_what_stands_and_what_comes() {
     let bytes = all(sink);
 
     let (_folder, copied) = folder();
-    let copy = Copy::new(Segments::new(&copied, ROOMY).unwrap(), None);
+    let copy = Copy::new(Segments::new(&copied, ROOMY).unwrap(), Choice::default());
     assert!(!copy.segment(bytes.as_slice()).unwrap());
     copy.finish().unwrap();
     let mut replay = Replay::open(&copied).unwrap();
@@ -57,7 +57,7 @@ fn a_reader_who_comes_later_gets_what_stands_and_what_comes() {
 #[test]
 fn too_many_readers_are_refused_and_slow_ones_are_let_go() {
     let (_folder, file) = folder();
-    let mut host = Host::new(Segments::new(&file, ROOMY).unwrap(), None);
+    let mut host = Host::new(Segments::new(&file, ROOMY).unwrap(), Choice::default());
     host.run(1);
     let now = host.table.ticked();
     let subscribe = |host: &mut Host| host.recorder.as_mut().unwrap().subscribe(now, &mut host.table);

@@ -12,7 +12,7 @@ use crate::observation::{
     BudgetTotals, CallCounts, Endpoints, HookState, Key, Observation, Origin, OwnerHint, RetransmitKind, Tcp,
     TcpState, Totals,
 };
-use crate::recording::{About, Clocks, Limits, Mask, Recorder, Segments};
+use crate::recording::{About, Choice, Clocks, Limits, Recorder, Segments};
 use crate::snapshot::{Health, Process, Snapshot, TraceEvent};
 use crate::source::{HostCounts, ProbeCost, Update};
 use crate::units::Instant;
@@ -82,7 +82,7 @@ pub(super) struct Host {
 }
 
 impl Host {
-    pub(super) fn new(file: Segments, mask: Option<Mask>) -> Self {
+    pub(super) fn new(file: Segments, choice: Choice) -> Self {
         let capacity = 1_000;
         let path = ("203.0.113.0/24".parse().ok(), crate::units::BytesPerSec(1.25e7));
         let mut table = Table::new(TableConfig { capacity })
@@ -102,7 +102,7 @@ impl Host {
             wall_offset_ns: 1_700_000_000 * 1_000_000_000,
             zone_seconds: 3_600,
         };
-        let mut recorder = Recorder::new(about, clocks).with_file(file, mask);
+        let mut recorder = Recorder::new(about, clocks).with_file(file, choice);
         recorder.begin(Instant(START), &mut table);
         Self {
             table,
@@ -334,7 +334,7 @@ pub(super) fn folder() -> (TempDir, PathBuf) {
 }
 
 pub(super) fn recorded(file: &Path, limits: Limits, ticks: u64) -> Host {
-    let mut host = Host::new(Segments::new(file, limits).unwrap(), None);
+    let mut host = Host::new(Segments::new(file, limits).unwrap(), Choice::default());
     host.run(ticks);
     host.end();
     host
