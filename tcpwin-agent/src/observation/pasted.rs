@@ -43,6 +43,8 @@ pub struct SsFigures {
     pub recv_q: Option<u64>,
     /// Bytes unacknowledged or unsent; of a listener, its backlog.
     pub send_q: Option<u64>,
+    /// Bytes sent and not acknowledged.
+    pub outstanding: Option<u64>,
     /// The running timer.
     pub timer: Option<Timer>,
     /// Retransmission timeout, µs.
@@ -79,6 +81,12 @@ pub struct SsFigures {
     pub dsack_dups: Option<u32>,
     /// bbr's estimate of the bandwidth, bytes per second.
     pub bbr_bandwidth: Option<u64>,
+    /// Time with data outstanding or unsent, µs.
+    pub busy_us: Option<u64>,
+    /// Time limited by the peer's window, µs, and its share of the busy time as printed.
+    pub rwnd_limited: Option<(u64, Option<f64>)>,
+    /// Time limited by the send buffer, µs, and its share of the busy time as printed.
+    pub sndbuf_limited: Option<(u64, Option<f64>)>,
     /// What the kernel's TLS does with the stream, as printed.
     pub ktls: Option<String>,
     /// The figures after the addresses were there at all: `ss` was asked for `-i`.

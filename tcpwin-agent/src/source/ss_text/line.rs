@@ -201,12 +201,17 @@ fn is_data(words: &[&str], is_open: bool) -> bool {
     }
     let mut strong = 0;
     let mut weak = 0;
+    let mut states = 0;
     let mut others = 0;
     let mut named = 0;
+    let mut is_within = false;
     for word in words {
-        if is_number(word) || *word == "..." {
+        // What stands in parentheses goes with the word before them.
+        if is_within || is_number(word) || *word == "..." {
+            is_within &= !word.ends_with(')');
             continue;
         }
+        is_within = field::is_open(word);
         let is_field = field::take(word).is_some();
         if word.starts_with(render::UNKNOWN)
             || is_field && word.contains(':')
@@ -215,21 +220,20 @@ fn is_data(words: &[&str], is_open: bool) -> bool {
             || word.starts_with("users:((")
         {
             strong += 1;
-        } else if is_field
-            || field::is_rate_name(word)
-            || is_rate(word)
-            || is_elision(word)
-            || record::state(word).is_some()
-        {
+        } else if is_field || field::is_rate_name(word) || is_rate(word) || is_elision(word) {
             weak += 1;
+        } else if record::state(word).is_some() {
+            // Columns may be broken into a line each.
+            states += 1;
         } else {
             others += 1;
             named += usize::from(is_named(word));
         }
     }
     if strong + weak + others == 0 {
-        return is_open;
+        return is_open || states == 1;
     }
+    weak += states;
     strong > 0 && strong + weak >= others
         || is_open && others == 0
         || is_open && strong + weak + named == words.len()

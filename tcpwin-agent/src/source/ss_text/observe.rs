@@ -88,9 +88,14 @@ impl Figures<'_> {
         u32::try_from(*amount).ok()
     }
 
-    /// The information line is as `ss` printed it: it was not cut, and has what every line of a connection has.
+    /// The information line is as `ss` printed it: it was not cut, and has what every line of a connection has from its middle to its end.
     fn is_whole(&self) -> bool {
-        !self.0.elided && ["rto", "cwnd", "mss"].iter().all(|name| self.is_set(name))
+        let has_all = ["rto", "mss", "cwnd", "rcv_space"]
+            .iter()
+            .all(|name| self.is_set(name));
+        // What is lost is unacknowledged as well: its author left that out.
+        let is_picked = self.is_set("lost") && !self.is_set("unacked");
+        has_all && !is_picked && !self.0.elided
     }
 
     /// A figure that a whole line leaves out where it is zero.
@@ -170,12 +175,15 @@ impl Figures<'_> {
                 Some(Value::Pair(_, Some(ms))) => whole(ms * 1e3),
                 _ => None,
             },
-            min_rtt_us: self.micros("minrtt").filter(|us| *us > 0),
+            min_rtt_us: self
+                .micros("minrtt")
+                .or_else(|| self.bbr_min_rtt())
+                .filter(|us| *us > 0),
             cwnd: self.count("cwnd"),
             ssthresh: self.count("ssthresh"),
             cwnd_clamp: None,
             mss: self.count("mss").filter(|mss| *mss > 0),
-            snd_wnd: self.count("snd_wnd"),
+            snd_wnd: self.snd_wnd(),
             max_window: None,
             rcv_wnd: self.count("rcv_wnd"),
             snd_wscale: scales.map(|(snd, _)| snd),
@@ -212,6 +220,12 @@ impl Figures<'_> {
         }
     }
 
+    /// The peer's window. Whichever `ss` prints what came later leaves this out only where it is zero.
+    fn snd_wnd(&self) -> Option<u32> {
+        let is_shut = !self.is_set("snd_wnd") && self.is_set("rcv_wnd") && self.is_whole();
+        if is_shut { Some(0) } else { self.count("snd_wnd") }
+    }
+
     fn backoff(&self) -> Option<u8> {
         match self.0.value("backoff") {
             Some(_) => self.count("backoff"),
@@ -228,11 +242,22 @@ impl Figures<'_> {
         }
     }
 
+    fn busy_us(&self) -> Option<u64> {
+        Some((self.millis("busy")? * 1e3) as u64)
+    }
+
+    /// Time limited, µs, and its share; a whole line with `busy` leaves out what is zero.
+    fn limited(&self, name: &str) -> Option<(u64, Option<f64>)> {
+        match self.0.value(name) {
+            Some(Value::Share(ms, percent)) => {
+                Some(((ms * 1e3) as u64, percent.map(|percent| percent / 100.0)))
+            }
+            Some(_) => None,
+            None => (self.is_whole() && self.is_set("busy")).then_some((0, None)),
+        }
+    }
+
     fn totals(&self) -> Totals {
-        let chrono = |name| {
-            let limited = self.millis(name).or_else(|| self.is_whole().then_some(0.0))?;
-            Some((limited * 1e3) as u64)
-        };
         Totals {
             bytes_acked: self.count("bytes_acked"),
             bytes_received: self.count("bytes_received"),
@@ -240,12 +265,9 @@ impl Figures<'_> {
             delivered: self.count("delivered"),
             segments_in: self.count("segs_in"),
             // All three or none: `ss` knows them since 4.10, and then prints `busy`.
-            chrono_us: self.millis("busy").and_then(|busy| {
-                Some([
-                    (busy * 1e3) as u64,
-                    chrono("rwnd_limited")?,
-                    chrono("sndbuf_limited")?,
-                ])
+            chrono_us: self.busy_us().and_then(|busy| {
+                let (rwnd, _) = self.limited("rwnd_limited")?;
+                Some([busy, rwnd, self.limited("sndbuf_limited")?.0])
             }),
             ..Totals::default()
         }
@@ -255,7 +277,12 @@ impl Figures<'_> {
         let ms = |name| self.millis(name).map(|ms| ms as u64);
         SsFigures {
             recv_q: self.0.head.recv_q,
-            send_q: self.0.head.send_q,
+            send_q: if self.0.head.state == Some(TcpState::Listen) {
+                self.0.head.send_q
+            } else {
+                self.send_q()
+            },
+            outstanding: self.outstanding(),
             timer: match self.0.value("timer") {
                 Some(Value::Timer(kind, left_ms, expired)) => Some(Timer {
                     kind: match kind.as_str() {
@@ -290,6 +317,9 @@ impl Figures<'_> {
             reord_seen: self.count("reord_seen"),
             dsack_dups: self.count("dsack_dups"),
             bbr_bandwidth: self.bbr_bandwidth(),
+            busy_us: self.busy_us(),
+            rwnd_limited: self.limited("rwnd_limited"),
+            sndbuf_limited: self.limited("sndbuf_limited"),
             ktls: self.ktls(),
             has_info: self.is_set("rto") || self.is_set("cwnd") || self.is_set("rtt"),
         }
@@ -301,6 +331,12 @@ impl Figures<'_> {
             (Value::Rate(bits, _), _) => Some((bits / 8.0) as u64),
             _ => None,
         }
+    }
+
+    fn bbr_min_rtt(&self) -> Option<u32> {
+        let (_, ms) = self.text("bbr")?.split_once("mrtt:")?;
+        let ms: f64 = ms.split([',', ')']).next()?.parse().ok()?;
+        whole(ms * 1e3)
     }
 
     fn ktls(&self) -> Option<String> {

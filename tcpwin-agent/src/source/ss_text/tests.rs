@@ -93,7 +93,7 @@ fn what_lost_its_blanks_is_told_apart() {
 
 #[test]
 fn absent_is_zero_only_where_nothing_was_cut() {
-    let line = "ESTAB 0 10 192.0.2.1:1 192.0.2.2:2 cubic rto:204 mss:1448 cwnd:10 unacked:1";
+    let line = "ESTAB 0 10 192.0.2.1:1 192.0.2.2:2 cubic rto:204 mss:1448 cwnd:10 unacked:1 rcv_space:14480";
     let whole = &read(line)[0];
     assert_eq!(
         (whole.tcp.lost, whole.tcp.backoff, whole.tcp.unsent),
