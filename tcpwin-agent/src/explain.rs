@@ -14,7 +14,7 @@ mod text;
 pub use report::{Explained, Report, Seen};
 pub use text::write;
 
-use self::figures::Figures;
+use self::figures::{Beside, Figures};
 use self::join::Group;
 use crate::observation::pasted::Pasted;
 
@@ -24,7 +24,7 @@ pub fn explain(sockets: &[Pasted]) -> Report {
     let groups = join::groups(sockets);
     let explained = groups.iter().map(|group| {
         let mate = group.mate.map(|at| groups[at].now());
-        let figures = Figures::of(group, mate, equal_queues(group, &groups));
+        let figures = Figures::of(group, mate, beside(group, &groups));
         let verdict = decide::decide(&figures);
         let collect = collect::collect(&figures, &verdict);
         report::explained(&figures, group, verdict, collect)
@@ -35,15 +35,34 @@ pub fn explain(sockets: &[Pasted]) -> Report {
     }
 }
 
-/// Sockets at the same port of the same host whose queues are equal within 5 %. The first few hundred tell.
-fn equal_queues(group: &Group<'_>, groups: &[Group<'_>]) -> usize {
-    let Some((local, queued)) = queue(group) else {
-        return 0;
-    };
-    let others = groups.iter().take(500).filter_map(queue);
-    others
-        .filter(|(other, bytes)| *other == local && bytes.abs_diff(queued) * 20 <= queued)
-        .count()
+/// How the socket compares with others of the paste. The first few hundred tell.
+fn beside(group: &Group<'_>, groups: &[Group<'_>]) -> Beside {
+    let mut beside = Beside::default();
+    let (now, queue) = (group.now(), queue(group));
+    let to = peer_host(now);
+    for other in groups.iter().take(OTHERS) {
+        if let Some(((local, queued), (at, bytes))) = queue.zip(self::queue(other)) {
+            let is_equal = local == at && bytes.abs_diff(queued) * 20 <= queued;
+            beside.equal_queues += usize::from(is_equal);
+        }
+        let is_full = to.is_some() && peer_host(other.now()) == to && has_full_window(other.now());
+        beside.full_windows += usize::from(is_full);
+    }
+    beside
+}
+
+/// Sockets that one is compared with.
+const OTHERS: usize = 300;
+
+fn peer_host(socket: &Pasted) -> Option<&str> {
+    Some(socket.peer.as_deref()?.rsplit_once(':')?.0)
+}
+
+fn has_full_window(socket: &Pasted) -> bool {
+    let busy = socket.ss.busy_us.filter(|busy| *busy > 0);
+    let limited = socket.ss.rwnd_limited.map(|(limited, _)| limited);
+    busy.zip(limited)
+        .is_some_and(|(busy, limited)| limited * 10 >= busy * 6)
 }
 
 /// This end, and how much it has to send, where that is more than a trifle.

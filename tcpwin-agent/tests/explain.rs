@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use tcpwin_agent::classify::Limit;
-use tcpwin_agent::explain::{self, Report, Seen};
+use tcpwin_agent::explain::{self, Explained, Report, Seen};
 use tcpwin_agent::source::ss_text;
 
 /// From this confidence on a verdict is a claim.
@@ -275,4 +275,104 @@ fn a_window_of_65535_at_181_ms_is_told_with_its_arithmetic() {
     assert_eq!(socket.limit, Limit::RwndScale, "{}", socket.proof);
     assert!((socket.ceiling_bps.unwrap() / 2.8966e6 - 1.0).abs() < 0.001);
     assert!(!socket.remedies.is_empty() && !socket.collect.is_empty());
+}
+
+/// Flows of the lab, whose limit is known by construction, at the moment in which `ss -tinm` was asked at both ends (Linux 6.18, `cargo xtask
+/// lab all --no-agent`).
+#[test]
+fn flows_of_the_lab_get_their_limit_or_unknown() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/explain/lab-6.18.lab");
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut told = Tally::default();
+    let mut alone = Tally::default();
+    for flow in text.split("== ").filter(|flow| !flow.is_empty()) {
+        let (head, rest) = flow.split_once('\n').unwrap();
+        let mut words = head.split(' ');
+        let name = words.next().unwrap();
+        let truth: Vec<_> = words.map(limit).collect();
+        let (sender, receiver) = rest
+            .strip_prefix("-- sender\n")
+            .unwrap()
+            .split_once("-- receiver\n")
+            .unwrap();
+        alone.judge(name, &truth, &explained(sender));
+        told.judge(name, &truth, &explained(&format!("{sender}\n{receiver}")));
+    }
+    println!("of the sender alone: {alone}");
+    println!("of both ends: {told}");
+    assert!(
+        alone.wrong.is_empty() && told.wrong.is_empty(),
+        "{:#?} {:#?}",
+        alone.wrong,
+        told.wrong
+    );
+    assert!(alone.right * 10 >= alone.unknown * 20, "{alone}");
+}
+
+fn limit(name: &str) -> Limit {
+    let found = Limit::ALL.into_iter().find(|limit| limit.name() == name);
+    found.unwrap_or_else(|| panic!("{name} is no limit"))
+}
+
+#[derive(Default)]
+struct Tally {
+    right: usize,
+    unknown: usize,
+    wrong: Vec<String>,
+}
+
+impl std::fmt::Display for Tally {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            to,
+            "{} right, {} unknown, {} wrong",
+            self.right,
+            self.unknown,
+            self.wrong.len()
+        )
+    }
+}
+
+impl Tally {
+    fn judge(&mut self, name: &str, truth: &[Limit], report: &Report) {
+        // What a proxy passes on over loopback is another flow.
+        let is_loopback = |socket: &&Explained| {
+            socket
+                .local
+                .as_deref()
+                .is_some_and(|local| local.starts_with("127."))
+        };
+        for socket in report.sockets.iter().filter(|socket| !is_loopback(socket)) {
+            let is_claim = socket.limit != Limit::Unknown && socket.confidence >= CLAIM;
+            if !is_claim {
+                self.unknown += 1;
+            } else if truth.iter().any(|truth| is_told(*truth, socket.limit))
+                || is_bulk_beside(name, socket.limit)
+            {
+                self.right += 1;
+            } else {
+                self.wrong
+                    .push(format!("{name}: {}: {}", socket.limit.name(), socket.proof));
+            }
+        }
+    }
+}
+
+/// The same cause by the name that it has at this end; what waits for a program is as idle to TCP.
+fn is_told(truth: Limit, told: Limit) -> bool {
+    truth == told
+        || match truth {
+            Limit::Rwnd | Limit::RwndScale => matches!(told, Limit::Rwnd | Limit::Rcvbuf),
+            Limit::RwndReader => told == Limit::Reader,
+            Limit::Rcvbuf => told == Limit::Rwnd,
+            Limit::Reader => told == Limit::RwndReader,
+            Limit::MtuBlackhole => told == Limit::Stalled,
+            Limit::App | Limit::Turns | Limit::SmallWrites => matches!(told, Limit::App | Limit::None),
+            _ => false,
+        }
+}
+
+/// The flows that fill the path beside the one the scenario is about.
+fn is_bulk_beside(name: &str, told: Limit) -> bool {
+    name.contains("beside_bulk") && told == Limit::Bandwidth
 }

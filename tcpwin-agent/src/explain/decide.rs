@@ -3,7 +3,7 @@
 use crate::classify::{Bound, Ceiling, Direction, Limit, Verdict};
 use crate::explain::figures::Figures;
 use crate::explain::rule::{
-    contradiction, heavy_loss, host, idle, path, persist, receive, rwnd, sndbuf, stalled, state,
+    contradiction, heavy_loss, host, idle, path, persist, receive, rwnd, sndbuf, stalled, state, steady,
 };
 use crate::units::{Bytes, BytesPerSec, bytes_text, rtt_text};
 
@@ -31,14 +31,27 @@ fn rules(figures: &Figures<'_>) -> Verdict {
         .or_else(|| receive::tell(figures))
         .or_else(|| idle::nothing_queued(figures))
         .or_else(|| heavy_loss::tell(figures))
-        .or_else(|| idle::all_sent(figures).map(|told| sndbuf::tell(figures).unwrap_or(told)))
+        .or_else(|| all_sent(figures))
         .or_else(|| waiting(figures))
         .unwrap_or_else(|| Verdict::unknown(figures.direction, unexplained(figures)))
 }
 
+/// Everything written is on its way.
+fn all_sent(figures: &Figures<'_>) -> Option<Verdict> {
+    let told = idle::all_sent(figures)?;
+    if figures.direction == Direction::Receive {
+        return Some(told);
+    }
+    Some(
+        sndbuf::tell(figures)
+            .or_else(|| steady::tell(figures))
+            .unwrap_or(told),
+    )
+}
+
 /// Data waits to be sent.
 fn waiting(figures: &Figures<'_>) -> Option<Verdict> {
-    if figures.unsent() == 0 {
+    if !figures.is_waiting() {
         return None;
     }
     host::tell(figures)
@@ -48,6 +61,7 @@ fn waiting(figures: &Figures<'_>) -> Option<Verdict> {
         .or_else(|| path::recovering(figures))
         .or_else(|| idle::trickle(figures))
         .or_else(|| path::queue(figures, 0.55))
+        .or_else(|| path::bbr(figures))
         .or_else(|| sndbuf::tell(figures))
 }
 

@@ -16,6 +16,15 @@ pub struct Rate {
     pub over: &'static str,
 }
 
+/// What the paste's other sockets say of one, which is counted with them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Beside {
+    /// Sockets at the same port of this host with the same amount queued.
+    pub equal_queues: usize,
+    /// Sockets to the same host whose peer's window was full most of the time.
+    pub full_windows: usize,
+}
+
 /// The figures of one socket.
 #[derive(Clone, Debug)]
 pub struct Figures<'a> {
@@ -37,8 +46,8 @@ pub struct Figures<'a> {
     pub sndbuf: Option<f64>,
     /// Share of what was sent that was sent again.
     pub loss: Option<f64>,
-    /// Sockets at the same port of this host with the same amount queued, this one among them.
-    pub equal_queues: usize,
+    /// How it compares with the paste's other sockets.
+    pub beside: Beside,
 }
 
 /// Least number of segments that a share lost can be told from.
@@ -46,7 +55,7 @@ const FEW_SEGMENTS: f64 = 50.0;
 
 impl<'a> Figures<'a> {
     /// Of one group.
-    pub fn of(group: &Group<'a>, mate: Option<&'a Pasted>, equal_queues: usize) -> Self {
+    pub fn of(group: &Group<'a>, mate: Option<&'a Pasted>, beside: Beside) -> Self {
         let now = group.now();
         let earlier = group.earlier();
         let span = earlier.and_then(|earlier| span(earlier, now));
@@ -61,7 +70,7 @@ impl<'a> Figures<'a> {
             rwnd: share(now, earlier, |socket| socket.ss.rwnd_limited),
             sndbuf: share(now, earlier, |socket| socket.ss.sndbuf_limited),
             loss: loss(now, earlier),
-            equal_queues,
+            beside,
         }
     }
 
@@ -126,6 +135,27 @@ impl<'a> Figures<'a> {
         let tcp = self.tcp();
         let is_some = |count: Option<u32>| count.is_some_and(|count| count > 0);
         is_some(tcp.packets_out) || is_some(tcp.lost) || is_some(tcp.retrans_out)
+    }
+
+    /// At least a segment waits. Less than one waits for the rest of itself, or by Nagle's rule, and for no window.
+    pub fn is_waiting(&self) -> bool {
+        let least = if self.has_outstanding() {
+            self.tcp().mss.unwrap_or(1)
+        } else {
+            1
+        };
+        self.unsent() >= u64::from(least.max(1))
+    }
+
+    /// The kernel was busy sending for so many round trips.
+    pub fn busy_rounds(&self) -> Option<f64> {
+        Some(self.now.ss.busy_us? as f64 / f64::from(self.srtt()?.0))
+    }
+
+    /// The rate is this, within a share of it.
+    pub fn is_rate(&self, other: BytesPerSec, within: f64) -> bool {
+        self.rate
+            .is_some_and(|rate| (rate.rate.0 / other.0 - 1.0).abs() <= within)
     }
 
     /// Written and not sent.
@@ -288,9 +318,9 @@ fn direction(now: &Pasted, earlier: Option<&Pasted>) -> Direction {
     let moved = |total: fn(&Pasted) -> Option<u64>| total(now).unwrap_or(0).saturating_sub(before(total));
     let acked = moved(|socket| socket.totals.bytes_acked);
     let received = moved(|socket| socket.totals.bytes_received);
-    let is_sending =
-        now.ss.send_q.is_some_and(|bytes| bytes > 0) || now.ss.outstanding.is_some_and(|bytes| bytes > 0);
-    if is_sending && now.ss.recv_q.unwrap_or(0) <= now.ss.send_q.unwrap_or(0) || acked >= received {
+    // What waits will be sent; a word of acknowledgement beside a download does not make it an upload.
+    let waits = now.ss.send_q.or(now.ss.outstanding).unwrap_or(0);
+    if acked.saturating_add(waits) >= received.saturating_add(now.ss.recv_q.unwrap_or(0)) {
         Direction::Send
     } else {
         Direction::Receive

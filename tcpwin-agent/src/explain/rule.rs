@@ -14,6 +14,7 @@ pub mod rwnd;
 pub mod sndbuf;
 pub mod stalled;
 pub mod state;
+pub mod steady;
 
 use crate::classify::{Ceiling, Direction, Limit, Side, Verdict, advice};
 use crate::explain::figures::Figures;

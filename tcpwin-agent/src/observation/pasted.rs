@@ -75,6 +75,8 @@ pub struct SsFigures {
     pub bytes_retrans: Option<u64>,
     /// Segments with data sent.
     pub data_segs_out: Option<u32>,
+    /// Segments with data received.
+    pub data_segs_in: Option<u32>,
     /// Times that reordering was seen.
     pub reord_seen: Option<u32>,
     /// Segments of ours that arrived twice.

@@ -16,7 +16,9 @@ pub fn tell(figures: &Figures<'_>) -> Option<Verdict> {
     if !is_sending {
         return None;
     }
-    overdriven(figures, loss).or_else(|| Some(lossy(figures, loss)))
+    overdriven(figures, loss)
+        .or_else(|| steady(figures, loss))
+        .or_else(|| Some(lossy(figures, loss)))
 }
 
 /// bbr keeps its rate through loss: a full queue and a rate near its estimate say that the path is what it found.
@@ -50,6 +52,18 @@ fn overdriven(figures: &Figures<'_>, loss: f64) -> Option<Verdict> {
         Some(ceiling),
         proof,
     ))
+}
+
+/// A steady rate without a queue through that much loss: bbr keeps it whatever drops its segments, others only under a policer.
+fn steady(figures: &Figures<'_>, loss: f64) -> Option<Verdict> {
+    if figures.has_foreign_min_rtt() || figures.min_rtt().is_none() {
+        return None;
+    }
+    let is_steady = match figures.now.ss.bbr_bandwidth {
+        Some(estimate) => figures.is_rate(BytesPerSec(estimate as f64), 0.25),
+        None => figures.rate.is_some() && !super::path::explains(figures, loss),
+    };
+    is_steady.then(|| super::path::policed(figures, loss))
 }
 
 fn lossy(figures: &Figures<'_>, loss: f64) -> Verdict {

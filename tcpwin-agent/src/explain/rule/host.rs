@@ -15,7 +15,7 @@ pub fn tell(figures: &Figures<'_>) -> Option<Verdict> {
 fn capped(figures: &Figures<'_>) -> Option<Verdict> {
     let most = BytesPerSec(figures.tcp().max_pacing_rate? as f64);
     let made = BytesPerSec(figures.tcp().delivery_rate.or(figures.tcp().pacing_rate)? as f64);
-    let is_at_it = made.0 > most.0 * 0.8 && made.0 < most.0 * 1.15;
+    let is_at_it = made.0 > most.0 * 0.8 && made.0 < most.0 * 1.15 || figures.is_rate(most, 0.15);
     if !is_at_it || figures.is_rwnd_full() {
         return None;
     }

@@ -7,7 +7,7 @@ use crate::explain::figures::Figures;
 use crate::units::{bits_text, bytes_text};
 
 /// Bytes over a life that are too few to look at.
-const LITTLE: u64 = 1 << 20;
+const LITTLE: u64 = 100_000;
 /// Since when nothing has moved on an idle connection, ms.
 const STILL_MS: u64 = 1_000;
 /// Most that a stream at its own pace has waiting.
@@ -30,28 +30,34 @@ pub fn nothing_queued(figures: &Figures<'_>) -> Option<Verdict> {
         .map(|(sent, received)| sent.min(received))
         && ms >= STILL_MS
     {
+        if let Some(waits) = figures
+            .mate
+            .and_then(|mate| mate.ss.send_q)
+            .filter(|bytes| *bytes > 0)
+        {
+            let proof = format!(
+                "Nothing has moved here for {}, while the other end has {} to send: what holds them is told there.",
+                ms_text(ms),
+                bytes_text(waits)
+            );
+            return Some(Verdict::unknown(Direction::Receive, proof));
+        }
         let proof = format!(
-            "Idle: all is acknowledged, nothing is unread, and no data has moved for {}.",
-            ms_text(ms)
+            "Idle: all is acknowledged, nothing is unread, and no data has moved for {}.{}",
+            ms_text(ms),
+            if figures.direction == Direction::Receive {
+                " Should the peer be sending, what holds it is seen at its end."
+            } else {
+                ""
+            }
         );
-        return Some(none(figures, 0.95, proof));
+        return Some(none(figures, 0.9, proof));
     }
     let totals = &figures.now.totals;
     let sent = totals.bytes_acked.unwrap_or(0);
     let received = totals.bytes_received.unwrap_or(0);
     if figures.direction == Direction::Receive && received >= LITTLE && !is_still(ss.lastrcv_ms) {
-        let reads = if ss.recv_q == Some(0) {
-            "nothing is unread, so the program keeps up"
-        } else {
-            "little is unread"
-        };
-        let proof = format!(
-            "This end receives{} and {reads}: what holds the sender, if anything does, is seen at its end.",
-            figures
-                .rate
-                .map_or_else(String::new, |rate| format!(" {}", bits_text(rate.rate.bits()))),
-        );
-        return Some(Verdict::unknown(Direction::Receive, proof));
+        return Some(receiving(figures));
     }
     if figures.direction == Direction::Send && sent >= LITTLE && ss.lastsnd_ms.is_some_and(|ms| ms < STILL_MS)
     {
@@ -66,6 +72,22 @@ pub fn nothing_queued(figures: &Figures<'_>) -> Option<Verdict> {
     Some(none(figures, 0.7, proof))
 }
 
+/// This end takes what comes.
+fn receiving(figures: &Figures<'_>) -> Verdict {
+    let reads = if figures.now.ss.recv_q == Some(0) {
+        "nothing is unread, so the program keeps up"
+    } else {
+        "little is unread"
+    };
+    let proof = format!(
+        "This end receives{} and {reads}: what holds the sender, if anything does, is seen at its end.",
+        figures
+            .rate
+            .map_or_else(String::new, |rate| format!(" {}", bits_text(rate.rate.bits()))),
+    );
+    Verdict::unknown(Direction::Receive, proof)
+}
+
 fn none(figures: &Figures<'_>, confidence: f64, proof: String) -> Verdict {
     Verdict {
         confidence,
@@ -77,16 +99,25 @@ fn none(figures: &Figures<'_>, confidence: f64, proof: String) -> Verdict {
 pub fn all_sent(figures: &Figures<'_>) -> Option<Verdict> {
     let out = figures.outstanding()?;
     let segments = figures.tcp().packets_out?;
-    if figures.unsent() > 0 || segments == 0 {
+    if figures.is_waiting() || segments == 0 {
         return None;
+    }
+    if figures.direction == Direction::Receive && figures.now.totals.bytes_received.unwrap_or(0) >= LITTLE {
+        return Some(receiving(figures));
     }
     let is_clean = figures.tcp().lost.unwrap_or(0) == 0 && figures.tcp().retrans_out.unwrap_or(0) == 0;
     if segments <= 2 && is_clean && figures.timeouts() < 2 {
+        let text = bytes_text(out);
+        let acked = figures.now.totals.bytes_acked.unwrap_or(0);
+        if acked < LITTLE && figures.busy_rounds().is_none_or(|rounds| rounds < 30.0) {
+            let proof = format!("{text} are on their way and nothing waits: too little for any limit.");
+            return Some(none(figures, 0.6, proof));
+        }
         let proof = format!(
-            "{} are on their way and nothing waits: too little for any limit.",
-            bytes_text(out)
+            "{text} are on their way and nothing waits: no window holds the connection, the program offers so little at a time. Whether it waits for its \
+             peer, or writes less than a segment at once, one look cannot tell."
         );
-        return Some(none(figures, 0.6, proof));
+        return Some(verdict(figures, Limit::App, Side::LocalApp, 0.4, None, proof));
     }
     let named = name_of_window(out).map_or_else(String::new, |name| format!(" {out} B is {name}."));
     let proof = format!(

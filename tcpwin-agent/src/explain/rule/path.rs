@@ -13,11 +13,70 @@ pub fn full_cwnd(figures: &Figures<'_>) -> Option<Verdict> {
     queue(figures, 0.7)
         .or_else(|| loss(figures))
         .or_else(|| startup(figures))
+        .or_else(|| clamped(figures))
+}
+
+/// bbr out of its start-up makes what it estimates, and data waits.
+pub fn bbr(figures: &Figures<'_>) -> Option<Verdict> {
+    let estimate = BytesPerSec(figures.now.ss.bbr_bandwidth? as f64);
+    let rounds = figures.busy_rounds().filter(|rounds| *rounds > 30.0)?;
+    let is_open =
+        figures.rwnd.is_none_or(|share| share < 0.2) && figures.sndbuf.is_none_or(|share| share < 0.2);
+    // The estimate follows what the program offers while it offers less.
+    let is_fed = figures.tcp().app_limited == Some(false);
+    if !figures.is_rate(estimate, 0.25) || !is_open || !is_fed {
+        return None;
+    }
+    let proof = format!(
+        "bbr estimates {} and {} gets through, steady over {rounds:.0} busy round trips, while {} wait: that is what the path carries.",
+        bits_text(estimate.bits()),
+        figures.rate_text(),
+        bytes_text(figures.unsent()),
+    );
+    let ceiling = Ceiling {
+        limit: Limit::Bandwidth,
+        rate: estimate,
+        formula: "bbr's estimate".to_owned(),
+    };
+    Some(verdict(
+        figures,
+        Limit::Bandwidth,
+        Side::Path,
+        0.6,
+        Some(ceiling),
+        proof,
+    ))
+}
+
+/// cwnd is full and has been what it is for most of the life, with nothing lost: it is not let grow.
+fn clamped(figures: &Figures<'_>) -> Option<Verdict> {
+    let rtt = figures.srtt()?;
+    let ceiling = window(Limit::CwndClamp, figures.cwnd_bytes()?, Some(rtt), "cwnd")?;
+    let is_lossless = figures.tcp().ssthresh.is_none() && figures.now.totals.retransmits == Some(0);
+    let rounds = figures.busy_rounds().filter(|rounds| *rounds > 30.0)?;
+    if !is_lossless || !figures.is_rate(ceiling.rate, 0.2) || figures.is_bbr() {
+        return None;
+    }
+    let proof = format!(
+        "cwnd is full ({} segments), nothing was ever lost, and the average over {rounds:.0} busy round trips is what this cwnd allows ({} = {}): slow \
+         start would have doubled it with each. A clamp holds it (`ip route … cwnd lock`, TCP_WINDOW_CLAMP).",
+        figures.tcp().cwnd?,
+        ceiling.formula,
+        bits_text(ceiling.rate.bits()),
+    );
+    Some(verdict(
+        figures,
+        Limit::CwndClamp,
+        Side::LocalKernel,
+        0.6,
+        Some(ceiling),
+        proof,
+    ))
 }
 
 /// srtt stands above the path's own round trip: more is in flight than it holds.
 pub fn queue(figures: &Figures<'_>, confidence: f64) -> Option<Verdict> {
-    if !figures.is_queueing(1.5) {
+    if !figures.is_queueing(1.3) {
         return None;
     }
     let delivered = figures
@@ -77,18 +136,8 @@ fn loss(figures: &Figures<'_>) -> Option<Verdict> {
         return None;
     }
     let mathis = mathis(figures, loss);
-    // A full cwnd is what is made now; the average over the life may be of another time.
-    let made = figures
-        .srtt()
-        .zip(figures.cwnd_bytes())
-        .map(|(rtt, bytes)| bytes as f64 / rtt.seconds());
-    // Within a factor of three of what the loss explains; beyond it something else does.
-    let is_explained = mathis
-        .as_ref()
-        .zip(made)
-        .is_none_or(|(mathis, made)| (0.33..=3.0).contains(&(made / mathis.rate.0)));
-    if !is_explained && !figures.is_bbr() {
-        return None;
+    if !explains(figures, loss) {
+        return Some(policed(figures, loss));
     }
     let recovery = tcp.cwnd.zip(figures.srtt()).filter(|(cwnd, _)| *cwnd > ssthresh).map_or_else(String::new, |(cwnd, rtt)| {
         format!(
@@ -110,11 +159,49 @@ fn loss(figures: &Figures<'_>) -> Option<Verdict> {
     Some(verdict(figures, Limit::Loss, Side::Path, 0.65, mathis, proof))
 }
 
+/// The loss explains the rate: in the lab random loss lets cubic make 1.06 to 1.4 times what Reno would, and a policer 1.8 to 5.8 times.
+pub fn explains(figures: &Figures<'_>, loss: f64) -> bool {
+    let Some(mathis) = mathis(figures, loss) else {
+        return true;
+    };
+    let is_near = |rate: f64| rate <= mathis.rate.0 * 1.5;
+    let now = figures
+        .srtt()
+        .zip(figures.cwnd_bytes())
+        .map(|(rtt, bytes)| bytes as f64 / rtt.seconds());
+    match figures.rate {
+        Some(rate) if is_near(rate.rate.0) => true,
+        // Of rare losses the average over the life may be of a time before them.
+        Some(_) if loss > 0.000_5 => false,
+        _ => now.is_none_or(is_near),
+    }
+}
+
+/// Far more gets through than random loss would let, and no queue stands on the path: what exceeds a rate is dropped, or the losses came in
+/// one burst.
+pub fn policed(figures: &Figures<'_>, loss: f64) -> Verdict {
+    let made = figures.rate_text();
+    let reno = mathis(figures, loss).map_or_else(String::new, |mathis| bits_text(mathis.rate.bits()));
+    let proof = format!(
+        "{:.1} % of what was sent was lost without a queue (srtt is {:.2} × min_rtt), yet it makes {made} where random loss as heavy would let Reno \
+         make {reno}: a policer drops what exceeds its rate, or the losses came all at once.",
+        loss * 100.0,
+        figures.inflation(),
+    );
+    let far = figures
+        .rate
+        .zip(mathis(figures, loss))
+        .is_some_and(|(rate, mathis)| rate.rate.0 > mathis.rate.0 * 3.0);
+    if far && loss > 0.02 && !figures.is_bbr() && figures.inflation() < 1.15 {
+        return verdict(figures, Limit::Policer, Side::Path, 0.55, None, proof);
+    }
+    Verdict::unknown(figures.direction, proof)
+}
+
 /// Slow start: nothing was lost yet and the connection is young.
 fn startup(figures: &Figures<'_>) -> Option<Verdict> {
-    let busy = figures.now.ss.busy_us?;
     let rtt = figures.srtt()?;
-    let rounds = busy as f64 / 1e6 / rtt.seconds();
+    let rounds = figures.busy_rounds()?;
     if figures.tcp().ssthresh.is_some() || rounds > 20.0 {
         return None;
     }

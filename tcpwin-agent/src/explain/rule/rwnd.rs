@@ -22,6 +22,12 @@ pub fn tell(figures: &Figures<'_>) -> Option<Verdict> {
     if is_open && share < 0.9 {
         return None;
     }
+    let unread = figures.mate.and_then(|mate| mate.ss.recv_q);
+    if unread.is_none_or(|bytes| bytes == 0)
+        && let Some(told) = behind_queue(figures, share)
+    {
+        return Some(told);
+    }
     unread_there(figures, share)
         .or_else(|| shrunk(figures, share))
         .or_else(|| queue_or_reader(figures, share))
@@ -67,7 +73,8 @@ fn unread_there(figures: &Figures<'_>, share: f64) -> Option<Verdict> {
             proof,
         ));
     }
-    (unread == 0).then(|| {
+    // With a queue on the path it is not the window alone.
+    (unread == 0 && !figures.is_queueing(1.35)).then(|| {
         let size = mate
             .tcp
             .rcvbuf
@@ -100,7 +107,8 @@ fn shrunk(figures: &Figures<'_>, share: f64) -> Option<Verdict> {
         .filter(|_| figures.tcp().cwnd.is_some_and(|cwnd| cwnd > 20))?;
     // Slow start lets cwnd grow to twice what was in flight (tcp_is_cwnd_limited).
     let was = cwnd / 2;
-    if was * 10 < window * 13 {
+    // The first window offered may have been wider than what the buffer then allows.
+    if was * 10 < window * 22 {
         return None;
     }
     let proof = format!(
@@ -118,16 +126,43 @@ fn shrunk(figures: &Figures<'_>, share: f64) -> Option<Verdict> {
     ))
 }
 
-/// A slow reader and a full path both make ACKs come late; one end's look cannot tell which.
-fn queue_or_reader(figures: &Figures<'_>, share: f64) -> Option<Verdict> {
-    if !figures.is_queueing(2.0) {
+/// Several full windows to one host and a queue on the path: between them they fill it, and each window is a symptom.
+fn behind_queue(figures: &Figures<'_>, share: f64) -> Option<Verdict> {
+    let count = figures.beside.full_windows;
+    // Of a window of a few segments the ACKs are delayed, which looks like a queue.
+    let is_wide = figures
+        .tcp()
+        .snd_wnd
+        .zip(figures.tcp().mss)
+        .is_none_or(|(window, mss)| window > 6 * mss);
+    if count < 2 || !is_wide || !figures.is_queueing(1.2) {
         return None;
     }
     let proof = format!(
-        "{}, and srtt {} stands at {:.1} × min_rtt: a queue on the path behind the window, or a peer that reads slowly and answers late.",
+        "{}, as those of {count} sockets to this host were, and srtt {} stands at {:.1} × min_rtt: between them they fill the path. A larger window \
+         would only lengthen its queue.",
         told(figures, share),
         rtt_text(figures.srtt()?),
         figures.inflation(),
+    );
+    Some(verdict(figures, Limit::Bandwidth, Side::Path, 0.6, None, proof))
+}
+
+/// A slow reader and a full path both make ACKs come late; one end's look cannot tell which.
+fn queue_or_reader(figures: &Figures<'_>, share: f64) -> Option<Verdict> {
+    if !figures.is_queueing(1.35) {
+        return None;
+    }
+    let proof = format!(
+        "{}, and srtt {} stands at {:.1} × min_rtt: a queue on the path behind the window{}.",
+        told(figures, share),
+        rtt_text(figures.srtt()?),
+        figures.inflation(),
+        if figures.mate.is_some() {
+            ""
+        } else {
+            ", or a peer that reads slowly and answers late"
+        },
     );
     Some(Verdict::unknown(figures.direction, proof))
 }

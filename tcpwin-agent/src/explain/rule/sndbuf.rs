@@ -50,7 +50,7 @@ pub fn tell(figures: &Figures<'_>) -> Option<Verdict> {
 /// Several sockets of one port hold the same amount: a buffer that SO_SNDBUF fixed.
 pub fn equal_queues(figures: &Figures<'_>) -> Option<Verdict> {
     let queued = figures.now.ss.send_q.filter(|bytes| *bytes >= 4_096)?;
-    if figures.equal_queues < 3 || figures.is_cwnd_full() || figures.is_rwnd_full() {
+    if figures.beside.equal_queues < 3 || figures.is_cwnd_full() || figures.is_rwnd_full() {
         return None;
     }
     let ceiling = window(
@@ -61,7 +61,7 @@ pub fn equal_queues(figures: &Figures<'_>) -> Option<Verdict> {
     );
     let proof = format!(
         "{} sockets of this port hold the same {} to send, within 5 %, while cwnd and the peer's window have room: the mark of a fixed SO_SNDBUF.",
-        figures.equal_queues,
+        figures.beside.equal_queues,
         bytes_text(queued),
     );
     Some(verdict(

@@ -314,6 +314,7 @@ impl Figures<'_> {
                 (self.is_whole() && self.is_set("bytes_sent")).then_some(0)
             }),
             data_segs_out: self.count("data_segs_out"),
+            data_segs_in: self.or_zero("data_segs_in"),
             reord_seen: self.count("reord_seen"),
             dsack_dups: self.count("dsack_dups"),
             bbr_bandwidth: self.bbr_bandwidth(),
