@@ -87,6 +87,31 @@ pub enum Command {
         #[arg(value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
         directory: PathBuf,
     },
+    /// Tell from pasted `ss -tinm` output what limits each socket
+    #[command(after_help = EXPLAIN_HELP)]
+    Explain(ExplainArgs),
+}
+
+const EXPLAIN_HELP: &str = "\
+Any output of ss with -i will do, of any iproute2, as it came through mail or a web page.
+More is told from two looks 10 s apart, from both ends, and with -m:
+
+  ss -tinm dst 203.0.113.7 | tcpwin explain
+
+Exit codes:
+  0  done
+  1  failed while running (file cannot be read, …)
+  2  wrong arguments, or nothing that reads as the output of ss";
+
+/// Arguments of `tcpwin explain`.
+#[derive(Args, Debug)]
+pub struct ExplainArgs {
+    /// File with the output of ss, or - for standard input [default: -]
+    #[arg(value_name = "FILE")]
+    pub file: Option<PathBuf>,
+    /// One JSON object: {"sockets": […]}
+    #[arg(long)]
+    pub json: bool,
 }
 
 const COMPLETIONS: &str = "\

@@ -11,6 +11,7 @@ pub mod cli;
 pub mod config;
 pub mod connection;
 pub mod daemon;
+pub mod explain;
 pub mod exporter;
 pub mod history;
 pub mod host;

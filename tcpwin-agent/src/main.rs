@@ -1,6 +1,6 @@
 //! The `tcpwin` binary: arguments in, exit code out.
 
-use std::io::Write as _;
+use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use clap::Parser as _;
 
 use tcpwin_agent::attach::{AttachError, Attached};
 use tcpwin_agent::cli::{
-    self, AgentArgs, Cli, Command, ConnectArgs, Exit, HistoryArgs, PictureArgs, RecordArgs, TopArgs,
-    TraceArgs, WatchArgs,
+    self, AgentArgs, Cli, Command, ConnectArgs, Exit, ExplainArgs, HistoryArgs, PictureArgs, RecordArgs,
+    TopArgs, TraceArgs, WatchArgs,
 };
 use tcpwin_agent::config::{
     Config, History, HistorySettings, ListenAddress, Log, LogFormat, LogLevel, Record,
@@ -19,9 +19,9 @@ use tcpwin_agent::config::{
 use tcpwin_agent::daemon::{self, Hangup, Opened, Reload, Resources, Running};
 use tcpwin_agent::replay::{Player, Replay};
 use tcpwin_agent::snapshot::playback::Playback;
-use tcpwin_agent::source::kernel_clock;
+use tcpwin_agent::source::{kernel_clock, ss_text};
 use tcpwin_agent::top::Picture;
-use tcpwin_agent::{api, history, logging, top, trace};
+use tcpwin_agent::{api, explain, history, logging, top, trace};
 
 /// What went wrong and with which code the program ends.
 struct Failure {
@@ -55,6 +55,7 @@ fn main() -> ExitCode {
         Command::Completions { shell } => written(cli::completions(shell, std::io::stdout())),
         Command::Man { directory } => manual(&directory),
         Command::History(arguments) => history(&arguments),
+        Command::Explain(arguments) => explain(&arguments),
     };
     let exit = outcome.unwrap_or_else(|Failure { exit, error }| {
         // Nowhere is left to say it when standard error is gone.
@@ -281,6 +282,36 @@ fn written(result: std::io::Result<()>) -> Outcome {
     }
 }
 
+fn explain(arguments: &ExplainArgs) -> Outcome {
+    let text = pasted(arguments)?;
+    let reading = ss_text::parse(&text);
+    if reading.sockets.is_empty() {
+        let error = anyhow!(
+            "nothing here reads as the output of ss ({} lines of text, {} sockets of other families): paste that of `ss -tinm`",
+            reading.text.len(),
+            reading.others
+        );
+        return Err(failure(Exit::Usage, error));
+    }
+    let mut report = explain::explain(&reading.observed());
+    report.text = reading.text;
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let written = if arguments.json {
+        serde_json::to_writer_pretty(&mut out, &report)
+            .map_err(std::io::Error::from)
+            .and_then(|()| writeln!(out))
+    } else {
+        explain::write(&report, &mut out)
+    };
+    match written.and_then(|()| out.flush()) {
+        // A reader that has seen enough, such as `head`, is no failure.
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(anyhow::Error::new(error)
+            .context("cannot write the report")
+            .into()),
+        _ => Ok(Exit::Done),
+    }
+}
+
 fn history(arguments: &HistoryArgs) -> Outcome {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::Realtime).tv_sec;
     let question = arguments
@@ -299,6 +330,30 @@ fn history(arguments: &HistoryArgs) -> Outcome {
     } else {
         Exit::Partial
     })
+}
+
+/// The text of the file, or of standard input; bytes that are no text are marked as such.
+fn pasted(arguments: &ExplainArgs) -> Result<String, Failure> {
+    let file = arguments.file.as_ref().filter(|file| file.as_os_str() != "-");
+    let mut bytes = Vec::new();
+    match file {
+        Some(file) => {
+            let read = std::fs::read(file).with_context(|| format!("cannot read {}", file.display()));
+            bytes = read?;
+        }
+        None => {
+            let mut stdin = std::io::stdin().lock();
+            if stdin.is_terminal() {
+                eprintln!(
+                    "tcpwin: paste the output of `ss -tinm`, then press Ctrl-D (or: ss -tinm | tcpwin explain)"
+                );
+            }
+            stdin
+                .read_to_end(&mut bytes)
+                .context("cannot read standard input")?;
+        }
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 /// The agent that was asked for, or the one that runs at the default address.

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::units::Instant;
 
+pub mod pasted;
 mod prefix;
 mod sample;
 

@@ -10,6 +10,7 @@ pub use crate::observation::{HookState, RetransmitKind};
 pub mod ebpf;
 pub mod netns;
 pub mod sock_diag;
+pub mod ss_text;
 
 /// What happened to sockets since the last poll.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -64,6 +64,8 @@ pub struct Ask {
     pub min_rtt: Option<Micros>,
     /// Sending MSS, bytes.
     pub mss: u32,
+    /// Path MTU, where MTU probing shrank the MSS far below it (`net.ipv4.tcp_mtu_probing`), bytes.
+    pub shrunk_below: Option<u32>,
     /// Congestion window, segments.
     pub cwnd: Option<u32>,
     /// `snd_cwnd_clamp`, segments.
@@ -127,6 +129,7 @@ impl Ask {
             },
             min_rtt: evidence.min_rtt,
             mss: evidence.mss,
+            shrunk_below: None,
             cwnd: tcp.cwnd,
             clamp: tcp.cwnd_clamp,
             snd_wnd: tcp.snd_wnd,

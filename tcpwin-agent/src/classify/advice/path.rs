@@ -163,6 +163,16 @@ pub fn stalled(ask: &Ask) -> Vec<Remedy> {
         "each further timeout doubles the wait, up to 120 s",
     )];
     let why = "the program learns of it after 30 s instead of the 15 timeouts of net.ipv4.tcp_retries2 (about 15 minutes)";
+    if let Some(pmtu) = ask.shrunk_below {
+        let mss = ask.mss;
+        let why =
+            format!("the path carries {pmtu} B: losses of another cause must not shrink the MSS to {mss}");
+        remedies.insert(
+            0,
+            Remedy::new(Side::LocalKernel, "sysctl -w net.ipv4.tcp_mtu_probing=0", why)
+                .but("open connections keep their small MSS: reconnect"),
+        );
+    }
     remedies.push(directive::ours(ask, Sets::Patience, 0, why).unwrap_or_else(|| {
         Remedy::new(Side::LocalApp, "setsockopt(TCP_USER_TIMEOUT, 30000)", why)
             .but("SO_KEEPALIVE does not help: the kernel sends no keepalive while data is unacknowledged")

@@ -368,6 +368,7 @@ prop_compose! {
             is_bbr: bools.1, write: amounts.0.map(Bytes), burst: amounts.1.map(Bytes), nagle: bools.2, accepted,
             path: capacity.map(path),
             is_one_of_many: false,
+            shrunk_below: None,
             around: Surroundings {
                 local_port: ports.0, peer_port: ports.1, connections: count, tcp_wmem: maxima.0.map(sizes),
                 tcp_rmem: maxima.1.map(sizes), ..Surroundings::default()
