@@ -9,6 +9,7 @@ use clap::{Parser, Subcommand};
 mod bench;
 mod binaries;
 mod demo;
+mod fuzz;
 mod lab;
 mod paths;
 mod process;
@@ -40,6 +41,8 @@ enum Command {
     Lab(lab::LabArgs),
     /// Measure what tcpwin costs, beside `ss` in the same run
     Bench(bench::BenchArgs),
+    /// Give a parser arbitrary input until it breaks or the time is up
+    Fuzz(fuzz::FuzzArgs),
     /// Run a command under another kernel
     Vm(vm::VmArgs),
     /// The end-to-end suites of one place, as `test` starts them
@@ -64,6 +67,7 @@ fn main() -> ExitCode {
         Command::Bench(args) => bench::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Lab(args) => lab::run(args).map(|()| ExitCode::SUCCESS),
         Command::Test(args) => test::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Fuzz(args) => fuzz::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Suites(args) => suites::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Vm(args) => vm::command(args),
     };

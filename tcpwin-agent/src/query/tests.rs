@@ -1,4 +1,5 @@
 mod completions;
+mod cost;
 mod fixture;
 mod language;
 mod laws;
