@@ -1,7 +1,7 @@
-//! Listeners and host facts of a running agent against `ss -ltn`, `nstat` and the kernel's own files. Needs root.
+//! Listeners and host facts of a running agent against `ss -ltn`, `nstat` and `tc`. Needs root.
 
 use std::collections::BTreeMap;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream, UdpSocket};
 use std::process::Command;
 
 use serde::Deserialize;
@@ -177,6 +177,71 @@ fn counters_equal_those_of_nstat() {
             .is_some_and(|share| (0.0..=1.0).contains(&share))
     );
     assert!(facts.softnet_squeezed.is_some() && facts.congestion.is_some());
+}
+
+#[test]
+fn drops_of_an_interfaces_queue_equal_those_of_tc() {
+    if let Some(reason) = netns::not_root() {
+        println!("skipped: {reason}");
+        return;
+    }
+    let namespace = Namespace::new();
+    namespace.inside(|| {
+        for line in [
+            "ip link add out type veth peer name in",
+            // Without IPv6's own packets, which would go on to be dropped.
+            "ip link set out addrgenmode none up",
+            "ip link set in addrgenmode none up",
+            "ip addr add 192.0.2.1/24 dev out",
+            "ip neigh add 192.0.2.2 lladdr 02:00:00:00:00:02 dev out",
+            "tc qdisc add dev out root tbf rate 8kbit burst 2kb limit 4kb",
+        ] {
+            run(line);
+        }
+        let socket = UdpSocket::bind("192.0.2.1:0").expect("a port");
+        for _ in 0..50 {
+            // Refused once the queue is full: that is the point.
+            let _ = socket.send_to(&[0; 1_000], "192.0.2.2:9");
+        }
+    });
+    let mut inside = Command::new("nsenter");
+    inside
+        .arg(format!("--net={}", namespace.door.display()))
+        .arg(agent::TCPWIN);
+    let agent = Agent::start_by(inside, &[]);
+    let facts = namespace.inside(|| {
+        agent.until_ready();
+        agent.json::<HostFacts>("/api/v1/host")
+    });
+    let out = facts
+        .interfaces
+        .iter()
+        .find(|interface| interface.name == "out")
+        .unwrap_or_else(|| panic!("not told: {:?}", facts.interfaces));
+    assert_eq!(out.qdisc.as_deref(), Some("tbf"));
+    assert_eq!(out.speed_bps, None);
+    let text = namespace.inside(|| run("tc -s qdisc show dev out"));
+    let dropped: u64 = text
+        .split_once("(dropped ")
+        .and_then(|(_, rest)| rest.split(',').next()?.parse().ok())
+        .unwrap_or_else(|| panic!("{text}"));
+    assert!(dropped > 0, "{text}");
+    assert_eq!(out.transmit_dropped, dropped);
+}
+
+/// What a command of iproute2's says.
+fn run(line: &str) -> String {
+    let mut words = line.split_whitespace();
+    let output = Command::new(words.next().expect("a program"))
+        .args(words)
+        .output()
+        .expect("iproute2 is there");
+    assert!(
+        output.status.success(),
+        "{line}: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    String::from_utf8(output.stdout).expect("text")
 }
 
 /// Every counter, since boot.
