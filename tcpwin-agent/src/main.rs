@@ -254,15 +254,17 @@ fn trace_replay(file: &Path, options: trace::Options) -> Outcome {
     let zone = i128::from(header.zone_seconds) * 1_000_000_000;
     let stamp = trace::Stamp::with_offset(i128::from(header.wall_offset_ns) + zone);
     let events = replay.events()?;
+    let waits = options.count.is_some();
     let outcome = runtime()?.block_on(async {
         let stop = daemon::interrupted().context("cannot listen for SIGINT")?;
         let out = std::io::BufWriter::new(std::io::stdout().lock());
         Ok::<_, anyhow::Error>(trace::run(events, stamp, options, out, stop).await?)
     })?;
-    Ok(if outcome.missed > 0 {
-        Exit::Partial
-    } else {
-        Exit::Done
+    Ok(match outcome {
+        trace::Outcome { missed: 1.., .. } => Exit::Partial,
+        // The recording was over before the count was reached.
+        trace::Outcome { cut: true, .. } if waits => Exit::Short,
+        _ => Exit::Done,
     })
 }
 

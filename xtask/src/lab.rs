@@ -17,6 +17,7 @@ mod peers;
 mod priority;
 mod program;
 pub mod record;
+pub mod recording;
 pub mod relay;
 pub mod report;
 pub mod run;
@@ -65,6 +66,9 @@ pub struct LabArgs {
     /// Keep what the agent said each second, one file a scenario
     #[arg(long, value_name = "DIR")]
     keep_samples: Option<PathBuf>,
+    /// Keep a recording of each scenario, and the events that a replay has to tell
+    #[arg(long, value_name = "DIR", conflicts_with = "no_agent")]
+    record: Option<PathBuf>,
     /// Open a shell beside the running flows of one scenario instead of judging them
     #[arg(long, conflicts_with_all = ["json", "keep_samples", "no_agent"])]
     shell: bool,
@@ -126,6 +130,7 @@ pub fn run(args: LabArgs) -> Result<()> {
     let options = suite::Options {
         jobs: args.jobs,
         keep_samples: args.keep_samples.clone(),
+        record: args.record.clone(),
         with_ss: args.no_agent,
     };
     let reports = suite::run_all(&scenarios, agent.as_ref(), &options)?;

@@ -158,6 +158,16 @@ impl Agent {
         bail!("the agent did not become ready:\n{}", self.last_lines())
     }
 
+    /// The program.
+    pub fn binary(&self) -> &Path {
+        &self.binary
+    }
+
+    /// Where it answers.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
     /// The connections of one network namespace, as the API gives them.
     pub fn connections(&self, netns: u64) -> Result<Vec<Value>> {
         let body = self.get(&format!("/api/v1/connections?netns={netns}"))?;

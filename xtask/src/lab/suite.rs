@@ -12,6 +12,7 @@ use super::agent::Agent;
 use super::flow::Connection;
 use super::net::{Net, Side};
 use super::program::ProgramSpec;
+use super::recording::Recording;
 use super::report::{Outcome, Report};
 use super::run::{Run, Watch, run};
 use super::scenario::Scenario;
@@ -25,6 +26,8 @@ pub struct Options {
     pub jobs: usize,
     /// Keep every sample in this directory, one file a scenario.
     pub keep_samples: Option<PathBuf>,
+    /// Keep a recording of each scenario in this directory.
+    pub record: Option<PathBuf>,
     /// Show `ss -tinm` of both hosts.
     pub with_ss: bool,
 }
@@ -75,7 +78,13 @@ fn run_one(name: &str, scenario: &Scenario, agent: Option<&Agent>, options: &Opt
         return Ok(Report::skipped(name, scenario, why));
     }
     let mut sampler = Sampler::asking(agent);
+    if let (Some(agent), Some(folder)) = (agent, &options.record) {
+        sampler.recording = Some(Recording::begin(agent, folder, name)?);
+    }
     let run = run(scenario, &mut sampler, options.with_ss)?;
+    if let Some(recording) = sampler.recording.take() {
+        recording.end()?;
+    }
     if let Some(dir) = &options.keep_samples {
         sampler.keep(&dir.join(format!("{name}.jsonl")))?;
     }
@@ -143,6 +152,7 @@ struct Sampler<'a> {
     agent: Option<&'a Agent>,
     /// An agent of this scenario's own, younger than its flow.
     late: Option<Agent>,
+    recording: Option<Recording>,
     /// At the senders' ends.
     senders: Vec<(Ends, Sample)>,
     /// At the receivers' ends.
@@ -162,7 +172,11 @@ impl Watch for Sampler<'_> {
         };
         self.second = second;
         for side in [Side::Sender, Side::Receiver] {
-            let listed = agent.connections(net.host(side).inode()?)?;
+            let host = net.host(side).inode()?;
+            if let Some(recording) = &mut self.recording {
+                recording.has_host(host);
+            }
+            let listed = agent.connections(host)?;
             for connection in connections {
                 let (local, peer) = match side {
                     Side::Sender => (connection.local.to_string(), connection.peer.to_string()),
@@ -192,6 +206,7 @@ impl<'a> Sampler<'a> {
         Self {
             agent,
             late: None,
+            recording: None,
             senders: Vec::new(),
             receivers: Vec::new(),
             second: 0,
