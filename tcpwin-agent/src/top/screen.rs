@@ -109,6 +109,7 @@ fn render_list(frame: &mut Frame<'_>, state: &State) {
                 place,
                 state,
             );
+            findings::preview(frame, regions.findings, state);
         }
         _ => {
             if state.view == View::Finding {

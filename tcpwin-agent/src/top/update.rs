@@ -332,7 +332,7 @@ fn click(state: &mut State, at: Position) {
     } else if regions.rows.contains(at) {
         state.focus = Focus::Main;
         click_row(state, usize::from(at.y - regions.rows.y));
-    } else if regions.findings.contains(at) && at.y > regions.findings.y {
+    } else if state.view == View::Overview && regions.findings.contains(at) && at.y > regions.findings.y {
         state.focus = Focus::Aside;
         click_row(state, usize::from(at.y - regions.findings.y - 1));
     } else if regions.text.contains(at) {

@@ -5,10 +5,11 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 use ratatui::text::{Line, Span};
 
+use super::detail::section;
 use crate::snapshot::Finding;
-use crate::top::lists::sentence;
+use crate::top::lists::{sentence, whose};
 use crate::top::state::{Focus, State};
-use crate::top::text::{clean, count_text, elide, gain_text, width};
+use crate::top::text::{clean, count_text, elide, gain_text, width, wrap};
 use crate::top::theme::{Sign, letter};
 
 /// Draws them.
@@ -48,6 +49,29 @@ pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
             frame.buffer_mut().set_style(row, theme.selected());
         }
     }
+}
+
+/// Draws the selected one under the list of all: its proof and the first of what to change.
+pub(super) fn preview(frame: &mut Frame<'_>, area: Rect, state: &State) {
+    let Some(finding) = state.finding(state.findings.cursor.at) else {
+        return;
+    };
+    let theme = state.theme;
+    let cells = usize::from(area.width);
+    let name = whose(finding);
+    let room = cells.saturating_sub(6);
+    let name = elide(&name, room, theme.sign(Sign::Ellipsis));
+    let mut lines = vec![section(&clean(&name, theme.ascii), cells, theme)];
+    let proof = clean(&finding.proof, theme.ascii);
+    let most = usize::from(area.height).saturating_sub(2);
+    let words = wrap(&proof, cells.saturating_sub(2)).into_iter().take(most);
+    lines.extend(words.map(|line| Line::raw(format!(" {line}"))));
+    if let Some(remedy) = finding.remedies.first() {
+        let change = clean(&remedy.change, theme.ascii);
+        let change = elide(&change, cells.saturating_sub(2), theme.sign(Sign::Ellipsis));
+        lines.push(Line::styled(format!(" {change}"), theme.key()));
+    }
+    super::draw(frame, area, &lines);
 }
 
 /// Cells of the gain.

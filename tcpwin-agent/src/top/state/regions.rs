@@ -13,6 +13,9 @@ use crate::top::view::View;
 /// Most lines of findings under the table, without their title.
 const FINDINGS_SHOWN: u16 = 5;
 
+/// Lines in which the list of findings shows the selected one.
+const PREVIEW: u16 = 7;
+
 impl State {
     /// Regions of a view with a list.
     pub(crate) fn overview(&self) -> Regions {
@@ -39,17 +42,22 @@ impl State {
             }
             _ => 0,
         };
-        let findings = match (&self.snapshot, self.view) {
-            (Some(snapshot), View::Overview)
-                if !self.is_narrowed() && height >= layout::ROOMY && !snapshot.findings.is_empty() =>
-            {
+        let told = self
+            .snapshot
+            .as_ref()
+            .map_or(0, |snapshot| snapshot.findings.len());
+        let told = u16::try_from(told).unwrap_or(u16::MAX);
+        let findings = match self.view {
+            _ if told == 0 || height < layout::ROOMY => 0,
+            View::Overview if !self.is_narrowed() => {
                 let most = if height >= layout::TALL {
                     2 * FINDINGS_SHOWN
                 } else {
                     FINDINGS_SHOWN - 1
                 };
-                most.min(u16::try_from(snapshot.findings.len()).unwrap_or(u16::MAX)) + 1
+                most.min(told) + 1
             }
+            View::Findings => PREVIEW,
             _ => 0,
         };
         Wanted {

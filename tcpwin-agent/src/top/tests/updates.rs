@@ -321,9 +321,10 @@ fn keys_without_meaning_draw_nothing() {
     assert_eq!(press(&mut state, "g"), Effect::None);
 }
 
-/// What a tick and a key cost with many connections: run by hand under `perf stat` or `time`, never a timed test.
+/// What ticks, keys and frames cost with many connections, in CPU time of this thread: run by hand with `--nocapture`, in
+/// an optimised build, never a timed test.
 #[test]
-#[ignore = "a load to be measured from outside"]
+#[ignore = "a load to be measured, not judged"]
 fn twenty_thousand_connections() {
     let limits = Limit::ALL;
     let many = |tick: u64| -> Vec<Connection> {
@@ -333,8 +334,8 @@ fn twenty_thousand_connections() {
                 connection(
                     id,
                     limit,
-                    "worker",
-                    &format!("192.0.2.{}:{id}", id % 250),
+                    &format!("worker-{}", id % 40),
+                    &format!("192.0.{}.{}:{id}", id % 100, id % 250),
                     ((id * 7 + tick) % 1_000) as f64,
                 )
             })
@@ -343,13 +344,68 @@ fn twenty_thousand_connections() {
     let ticks: Vec<_> = (1..=2).map(|tick| snapshot(tick, many(tick))).collect();
     let mut state = empty(200, 50);
     let mut terminal = super::fixture::terminal(&state);
-    for round in 0..100_u64 {
+    let mut round = 0;
+    let mut tick = |state: &mut State| {
+        round += 1;
         let mut tick = (*ticks[(round % 2) as usize]).clone();
         (tick.tick, tick.at_ns) = (round + 1, (round + 1) * 1_000_000_000);
-        update(&mut state, Action::Snapshot(std::sync::Arc::new(tick)));
-        press(&mut state, "j");
-        terminal
-            .draw(|frame| crate::top::screen::render(frame, &state))
-            .unwrap();
+        let tick = std::sync::Arc::new(tick);
+        cpu_ms(|| {
+            update(state, Action::Snapshot(tick));
+        })
+    };
+    for (keys, name) in [
+        ("1", "connections"),
+        ("2", "processes"),
+        ("4", "peers"),
+        ("4l", "peers, one unfolded"),
+        ("6", "findings"),
+        ("7", "host"),
+        ("1<Enter>", "detail"),
+    ] {
+        press(&mut state, keys);
+        const ROUNDS: u32 = 20;
+        let (mut ticking, mut drawing, mut moving) = (0.0, 0.0, 0.0);
+        for _ in 0..ROUNDS {
+            ticking += tick(&mut state);
+            let mut draw = |state: &State| {
+                cpu_ms(|| {
+                    terminal
+                        .draw(|frame| crate::top::screen::render(frame, state))
+                        .unwrap();
+                })
+            };
+            drawing += draw(&state);
+            moving += cpu_ms(|| {
+                press(&mut state, "j");
+            });
+            moving += draw(&state);
+        }
+        let each = |total: f64| total / f64::from(ROUNDS);
+        println!(
+            "{name}: a tick {:.1} ms, a frame {:.1} ms, a key and its frame {:.1} ms",
+            each(ticking),
+            each(drawing),
+            each(moving)
+        );
+        press(&mut state, "<Esc><Esc>");
     }
+    press(&mut state, "1/");
+    for keys in ["r", "t", "t", ">", "5", " ", "w", "o"] {
+        let key = cpu_ms(|| {
+            press(&mut state, keys);
+        });
+        println!("`{keys}` in the filter: {key:.1} ms");
+    }
+}
+
+/// CPU time that `work` takes this thread.
+fn cpu_ms(work: impl FnOnce()) -> f64 {
+    let now = || {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        now.tv_sec as f64 * 1e3 + now.tv_nsec as f64 / 1e6
+    };
+    let before = now();
+    work();
+    now() - before
 }
