@@ -20,6 +20,8 @@ pub(crate) struct Regions {
     /// Column names.
     pub(crate) head: Rect,
     pub(crate) rows: Rect,
+    /// What holds the selected connection.
+    pub(crate) why: Rect,
     /// The findings under the list, with their own title.
     pub(crate) findings: Rect,
     pub(crate) footer: Rect,
@@ -32,6 +34,8 @@ pub(crate) struct Wanted {
     pub(crate) text: u16,
     /// Column names.
     pub(crate) head: u16,
+    /// What holds the selected connection.
+    pub(crate) why: u16,
     /// With their title; none are shown where the list needs the room.
     pub(crate) findings: u16,
     pub(crate) footer: u16,
@@ -82,6 +86,7 @@ pub(crate) fn regions(size: Size, wanted: Wanted) -> Regions {
     let text = stack.top(wanted.text);
     let head = stack.top(wanted.head);
     let findings = stack.bottom(wanted.findings);
+    let why = stack.bottom(wanted.why);
     Regions {
         title,
         tabs,
@@ -89,6 +94,7 @@ pub(crate) fn regions(size: Size, wanted: Wanted) -> Regions {
         text,
         head,
         rows: stack.rest(),
+        why,
         findings,
         footer,
     }

@@ -12,6 +12,7 @@ mod host;
 mod list;
 mod message;
 mod table;
+mod why;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
@@ -117,6 +118,7 @@ fn render_list(frame: &mut Frame<'_>, state: &State) {
             }
             table::head::render(frame, regions.head, state);
             table::render(frame, regions.rows, state, is_main);
+            why::render(frame, regions.why, state);
             findings::render(frame, regions.findings, state);
         }
     }
@@ -130,6 +132,7 @@ fn render_list(frame: &mut Frame<'_>, state: &State) {
             .text
             .union(regions.head)
             .union(regions.rows)
+            .union(regions.why)
             .union(regions.findings);
         frame.buffer_mut().set_style(data, old);
     }

@@ -352,7 +352,8 @@ fn twenty_thousand_rows() {
     };
     let mut table = table(30_000);
     let mut events = Vec::new();
-    let (mut ticks, mut rows, mut findings) = (0.0, 0.0, 0.0);
+    let (mut ticks, mut rows, mut findings, mut written, mut read) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    let mut bytes = 0;
     for second in 1..=ROUNDS + 2 {
         let at = second * SECOND;
         for cookie in 1..=20_000 {
@@ -365,8 +366,16 @@ fn twenty_thousand_rows() {
         table.tick(Instant(at), &mut events);
         ticks += cpu_ms() - before;
         let before = cpu_ms();
-        assert_eq!(table.connections(Instant(at)).len(), 20_000);
+        let all = table.connections(Instant(at));
         rows += cpu_ms() - before;
+        let before = cpu_ms();
+        let json = serde_json::to_vec(&all).unwrap();
+        written += cpu_ms() - before;
+        bytes = json.len();
+        let before = cpu_ms();
+        let again: Vec<Arc<Connection>> = serde_json::from_slice(&json).unwrap();
+        read += cpu_ms() - before;
+        assert_eq!(again.len(), 20_000);
         let before = cpu_ms();
         std::hint::black_box(table.findings());
         findings += cpu_ms() - before;
@@ -374,9 +383,11 @@ fn twenty_thousand_rows() {
     }
     let each = |total: f64| total / (ROUNDS + 2) as f64;
     println!(
-        "20,000 busy connections: a tick {:.1} ms, all rows {:.1} ms, findings {:.1} ms",
+        "20,000 busy connections: a tick {:.1} ms, all rows {:.1} ms, findings {:.1} ms; as JSON {bytes} bytes, written {:.1} ms, read {:.1} ms",
         each(ticks),
         each(rows),
-        each(findings)
+        each(findings),
+        each(written),
+        each(read)
     );
 }

@@ -64,6 +64,7 @@ impl State {
             header,
             text,
             head: u16::from(self.view != View::Host),
+            why: u16::from(self.view == View::Overview && height >= layout::ROOMY),
             findings,
             footer: self.footer_lines(),
         }
