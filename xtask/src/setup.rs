@@ -36,6 +36,7 @@ const NATIVE: &[Package] = &[
     Package::with_program("openssl", "openssl"),
     Package::with_program("openssh-client", "ssh"),
     Package::with_service("openssh-server", "sshd", "ssh"),
+    Package::with_program("tmux", "tmux"),
     Package::with_service("prometheus", "promtool", "prometheus"),
 ];
 

@@ -14,6 +14,7 @@ mod demo;
 mod metrics;
 pub mod report;
 mod scenarios;
+mod screen;
 
 /// Where suites run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -57,6 +58,11 @@ const SUITES: &[Suite] = &[
         name: "demo",
         places: NATIVE,
         run: demo::run,
+    },
+    Suite {
+        name: "screen",
+        places: NATIVE,
+        run: screen::run,
     },
     Suite {
         name: "metrics",

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::chooser::Choose;
 use super::column::Columns;
 use super::prompt::Edit;
+use super::view::View;
 use crate::snapshot::playback::Jump;
 use crate::snapshot::{Snapshot, Watch};
 
@@ -22,11 +23,29 @@ pub(crate) enum Action {
     Move(Motion),
     /// Column and line of the mouse.
     Click(u16, u16),
-    /// Opens the selected connection.
+    /// Opens what is selected.
     Open,
     /// One step out.
     Back,
+    /// One step out, or the end.
+    Leave,
+    /// Lets go of the filter, then of the view, then of the selection.
+    Escape,
+    /// To a view of its own.
+    Go(View),
+    /// Unfolds a group, or goes into it.
+    Unfold,
+    /// Folds a group, or goes to the one around.
+    Fold,
+    /// The keys move in the other part of the view.
+    Focus,
     Help,
+    CommandStart,
+    CommandAccept,
+    CommandCancel,
+    CommandEdit(Edit),
+    /// The next candidate, or the one before.
+    CommandComplete(bool),
     SortNext,
     SortLeft,
     SortRight,
@@ -39,7 +58,6 @@ pub(crate) enum Action {
     FilterComplete,
     /// Text from the clipboard, whole.
     FilterPaste(String),
-    FilterClear,
     /// Puts the next preset on.
     PresetNext,
     /// Something that was asked for is done, or why not.

@@ -5,18 +5,29 @@ use crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use super::action::{Action, Motion, Play};
 use super::chooser::Choose;
 use super::prompt::Edit;
+use super::view::{By, View};
 use crate::snapshot::playback::Jump;
 
 /// Where a key is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
+    /// The table of connections.
     Overview,
+    /// Connections in groups.
+    Tree,
+    /// Listeners, findings.
+    List,
+    /// A finding over its connections.
+    Finding,
+    Host,
     Detail,
     Help,
     /// The filter is being written.
     Prompt,
     /// Columns are being chosen.
     Chooser,
+    /// A view is being named.
+    Command,
 }
 
 /// Keys with one meaning. A sequence has a space between its keys.
@@ -41,23 +52,65 @@ const fn bind(
     }
 }
 
-const TABLE: &[Mode] = &[Mode::Overview];
+const TABLE: &[Mode] = &[Mode::Overview, Mode::Finding];
+const TREE: &[Mode] = &[Mode::Tree];
+const LIST: &[Mode] = &[Mode::List];
+const CONNECTIONS: &[Mode] = &[Mode::Overview, Mode::Tree, Mode::Finding];
+const SORTED: &[Mode] = &[Mode::Overview, Mode::Tree, Mode::List, Mode::Finding];
+const ROOTS: &[Mode] = &[Mode::Overview, Mode::Tree, Mode::List, Mode::Finding, Mode::Host];
+/// Where digits go to views; elsewhere they copy remedies.
+const DIGITS: &[Mode] = &[Mode::Overview, Mode::Tree, Mode::List, Mode::Host];
+const TEXTS: &[Mode] = &[Mode::Detail, Mode::Help];
 const DETAIL: &[Mode] = &[Mode::Detail];
+const REMEDIES: &[Mode] = &[Mode::Detail, Mode::Finding];
 const PROMPT: &[Mode] = &[Mode::Prompt];
 const CHOOSER: &[Mode] = &[Mode::Chooser];
-const LISTS: &[Mode] = &[Mode::Overview, Mode::Detail, Mode::Help];
-const VIEWS: &[Mode] = &[Mode::Overview, Mode::Detail];
-const PAGES: &[Mode] = &[Mode::Detail, Mode::Help];
+const COMMAND: &[Mode] = &[Mode::Command];
+const VIEWS: &[Mode] = &[
+    Mode::Overview,
+    Mode::Tree,
+    Mode::List,
+    Mode::Finding,
+    Mode::Host,
+    Mode::Detail,
+];
+const LISTS: &[Mode] = &[
+    Mode::Overview,
+    Mode::Tree,
+    Mode::List,
+    Mode::Finding,
+    Mode::Host,
+    Mode::Detail,
+    Mode::Help,
+];
 const ALL: &[Mode] = &[
     Mode::Overview,
+    Mode::Tree,
+    Mode::List,
+    Mode::Finding,
+    Mode::Host,
     Mode::Detail,
     Mode::Help,
     Mode::Prompt,
+    Mode::Command,
     Mode::Chooser,
 ];
 
 /// All keys, in the order of the help screen.
 pub(crate) const BINDINGS: &[Binding] = &[
+    bind(LISTS, &["?", "F1"], Action::Help, "this help"),
+    bind(
+        LISTS,
+        &[":"],
+        Action::CommandStart,
+        "go to a view by its name; Tab completes",
+    ),
+    bind(
+        VIEWS,
+        &["/"],
+        Action::FilterStart,
+        "filter, such as  bound=window rtt>50ms",
+    ),
     bind(
         LISTS,
         &["j", "Down", "Ctrl-n"],
@@ -91,93 +144,6 @@ pub(crate) const BINDINGS: &[Binding] = &[
         "to the first, and stay there",
     ),
     bind(LISTS, &["G", "End"], Action::Move(Motion::Last), "to the last"),
-    bind(
-        TABLE,
-        &["Enter", "Right", "l"],
-        Action::Open,
-        "open the connection: proof, arithmetic, remedies",
-    ),
-    bind(
-        PAGES,
-        &["Esc", "q", "Left", "h", "Backspace"],
-        Action::Back,
-        "back",
-    ),
-    bind(
-        TABLE,
-        &["x"],
-        Action::SickOnly,
-        "only the sick: held by a window, loss or this host",
-    ),
-    bind(
-        VIEWS,
-        &["/"],
-        Action::FilterStart,
-        "filter, such as  bound=window rtt>50ms  (see below)",
-    ),
-    bind(
-        TABLE,
-        &["Esc"],
-        Action::FilterClear,
-        "clear the filter, then the selection",
-    ),
-    bind(TABLE, &["s"], Action::SortNext, "sort by the next column"),
-    bind(
-        TABLE,
-        &["<", ","],
-        Action::SortLeft,
-        "sort by the column to the left",
-    ),
-    bind(
-        TABLE,
-        &[">", "."],
-        Action::SortRight,
-        "sort by the column to the right",
-    ),
-    bind(TABLE, &["I"], Action::SortInvert, "sort the other way round"),
-    bind(
-        DETAIL,
-        &["y"],
-        Action::Copy,
-        "copy the first remedy (terminals with OSC 52)",
-    ),
-    bind(
-        DETAIL,
-        &["1", "2", "3", "4", "5", "6", "7", "8", "9"],
-        Action::CopyNumber(1),
-        "copy the remedy of this number",
-    ),
-    bind(
-        DETAIL,
-        &["Tab"],
-        Action::DetailPage,
-        "the charts on a page of their own, and back",
-    ),
-    bind(
-        DETAIL,
-        &["<", ","],
-        Action::ZoomIn,
-        "charts: less time, more closely",
-    ),
-    bind(DETAIL, &[">", "."], Action::ZoomOut, "charts: more time"),
-    bind(
-        DETAIL,
-        &["c"],
-        Action::ChartNext,
-        "charts: one alone, the next, all again",
-    ),
-    bind(
-        TABLE,
-        &["C"],
-        Action::ChooserStart,
-        "columns: which, in which order, how wide",
-    ),
-    bind(
-        TABLE,
-        &["P"],
-        Action::PresetNext,
-        "the next preset of the settings file, then as at the start",
-    ),
     bind(VIEWS, &["Space"], Action::Freeze, "freeze, go on"),
     bind(VIEWS, &["+", "="], Action::Slower, "longer interval"),
     bind(VIEWS, &["-"], Action::Faster, "shorter interval"),
@@ -232,11 +198,154 @@ pub(crate) const BINDINGS: &[Binding] = &[
         Action::Mouse,
         "give the mouse back to the terminal, take it again",
     ),
-    bind(LISTS, &["?", "F1"], Action::Help, "this help"),
     bind(ALL, &["Ctrl-l"], Action::Redraw, "draw anew"),
     bind(ALL, &["Ctrl-z"], Action::Suspend, "suspend; fg comes back"),
-    bind(TABLE, &["q"], Action::Quit, "quit"),
     bind(LISTS, &["Ctrl-c", "Q"], Action::Quit, "quit from anywhere"),
+    bind(DIGITS, &["1"], Action::Go(View::Overview), "connections"),
+    bind(
+        DIGITS,
+        &["2"],
+        Action::Go(View::Groups(By::Process)),
+        "processes, with the sums of their connections",
+    ),
+    bind(
+        DIGITS,
+        &["3"],
+        Action::Go(View::Groups(By::Container)),
+        "containers and services, by cgroup",
+    ),
+    bind(
+        DIGITS,
+        &["4"],
+        Action::Go(View::Groups(By::Peer)),
+        "peers, by prefix",
+    ),
+    bind(
+        DIGITS,
+        &["5"],
+        Action::Go(View::Listeners),
+        "listeners and their accept queues",
+    ),
+    bind(
+        DIGITS,
+        &["6"],
+        Action::Go(View::Findings),
+        "findings, what gives most first",
+    ),
+    bind(
+        DIGITS,
+        &["7"],
+        Action::Go(View::Host),
+        "the host: counters, hooks, losses, own cost",
+    ),
+    bind(
+        TABLE,
+        &["Enter", "Right", "l"],
+        Action::Open,
+        "open the connection: proof, arithmetic, remedies",
+    ),
+    bind(
+        TABLE,
+        &["Tab"],
+        Action::Focus,
+        "to the findings and back; Enter opens one",
+    ),
+    bind(TABLE, &["Left", "h", "Backspace"], Action::Back, "back"),
+    bind(
+        TREE,
+        &["Enter"],
+        Action::Open,
+        "the connections of the group, or the connection",
+    ),
+    bind(TREE, &["Right", "l"], Action::Unfold, "unfold the group"),
+    bind(
+        TREE,
+        &["Left", "h"],
+        Action::Fold,
+        "fold the group, or go to the one around",
+    ),
+    bind(
+        LIST,
+        &["Enter", "Right", "l"],
+        Action::Open,
+        "open the finding; the connections of the listener",
+    ),
+    bind(
+        CONNECTIONS,
+        &["x"],
+        Action::SickOnly,
+        "only the sick: held by window, loss or this host",
+    ),
+    bind(SORTED, &["s"], Action::SortNext, "sort by the next column"),
+    bind(
+        SORTED,
+        &["<", ","],
+        Action::SortLeft,
+        "sort by the column to the left",
+    ),
+    bind(
+        SORTED,
+        &[">", "."],
+        Action::SortRight,
+        "sort by the column to the right",
+    ),
+    bind(SORTED, &["I"], Action::SortInvert, "sort the other way round"),
+    bind(
+        TABLE,
+        &["C"],
+        Action::ChooserStart,
+        "columns: which, in which order, how wide",
+    ),
+    bind(
+        TABLE,
+        &["P"],
+        Action::PresetNext,
+        "the next preset; after the last, as at the start",
+    ),
+    bind(
+        ROOTS,
+        &["Esc"],
+        Action::Escape,
+        "clear the filter; back; let go of the selection",
+    ),
+    bind(ROOTS, &["q"], Action::Leave, "back; at the root quit"),
+    bind(
+        TEXTS,
+        &["Esc", "q", "Left", "h", "Backspace"],
+        Action::Back,
+        "back",
+    ),
+    bind(
+        REMEDIES,
+        &["y"],
+        Action::Copy,
+        "copy the first remedy (terminals with OSC 52)",
+    ),
+    bind(
+        REMEDIES,
+        &["1", "2", "3", "4", "5", "6", "7", "8", "9"],
+        Action::CopyNumber(1),
+        "copy the remedy of this number",
+    ),
+    bind(
+        DETAIL,
+        &["Tab"],
+        Action::DetailPage,
+        "the charts on a page of their own, and back",
+    ),
+    bind(
+        DETAIL,
+        &["<", ","],
+        Action::ZoomIn,
+        "charts: less time, more closely",
+    ),
+    bind(DETAIL, &[">", "."], Action::ZoomOut, "charts: more time"),
+    bind(
+        DETAIL,
+        &["c"],
+        Action::ChartNext,
+        "charts: one alone, the next, all again",
+    ),
     bind(
         CHOOSER,
         &["j", "Down", "Ctrl-n"],
@@ -372,6 +481,32 @@ pub(crate) const BINDINGS: &[Binding] = &[
         Action::FilterEdit(Edit::End),
         "to the end",
     ),
+    bind(COMMAND, &["Enter"], Action::CommandAccept, "go there"),
+    bind(
+        COMMAND,
+        &["Tab", "Down", "Ctrl-n"],
+        Action::CommandComplete(true),
+        "the next name that begins so",
+    ),
+    bind(
+        COMMAND,
+        &["Shift-Tab", "Up", "Ctrl-p"],
+        Action::CommandComplete(false),
+        "the name before",
+    ),
+    bind(COMMAND, &["Esc", "Ctrl-c"], Action::CommandCancel, "stay here"),
+    bind(
+        COMMAND,
+        &["Backspace", "Ctrl-h"],
+        Action::CommandEdit(Edit::Backspace),
+        "delete the last letter",
+    ),
+    bind(
+        COMMAND,
+        &["Ctrl-u", "Ctrl-w"],
+        Action::CommandEdit(Edit::DeleteStart),
+        "delete all",
+    ),
 ];
 
 /// What `key` means in `mode` after `prefix`.
@@ -406,9 +541,9 @@ pub(crate) fn action(mode: Mode, prefix: Option<&str>, key: KeyEvent) -> Action 
         return Action::Prefix(name);
     }
     match key.code {
-        KeyCode::Char(c) if mode == Mode::Prompt && !key.modifiers.contains(KeyModifiers::CONTROL) => {
-            Action::FilterEdit(Edit::Insert(c))
-        }
+        KeyCode::Char(_) if key.modifiers.contains(KeyModifiers::CONTROL) => Action::Nothing,
+        KeyCode::Char(c) if mode == Mode::Prompt => Action::FilterEdit(Edit::Insert(c)),
+        KeyCode::Char(c) if mode == Mode::Command => Action::CommandEdit(Edit::Insert(c)),
         _ => Action::Nothing,
     }
 }
@@ -424,6 +559,7 @@ fn name(key: KeyEvent) -> Option<String> {
         KeyCode::F(number) => format!("F{number}"),
         KeyCode::Enter => "Enter".to_owned(),
         KeyCode::Tab => "Tab".to_owned(),
+        KeyCode::BackTab => "Shift-Tab".to_owned(),
         KeyCode::Esc => "Esc".to_owned(),
         KeyCode::Backspace => "Backspace".to_owned(),
         KeyCode::Delete => "Delete".to_owned(),
@@ -457,6 +593,23 @@ mod tests {
                         "{key} twice in {mode:?}"
                     );
                 }
+            }
+        }
+    }
+
+    #[test]
+    fn the_help_fits_eighty_cells() {
+        for binding in BINDINGS {
+            assert!(binding.help.len() <= 52, "{}", binding.help);
+        }
+    }
+
+    #[test]
+    fn every_view_has_its_number() {
+        for root in crate::top::view::ROOTS {
+            let key = KeyEvent::from(KeyCode::Char(root.key));
+            for mode in DIGITS {
+                assert!(matches!(action(*mode, None, key), Action::Go(view) if view == root.view));
             }
         }
     }

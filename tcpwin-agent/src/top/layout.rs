@@ -4,15 +4,41 @@ use ratatui::layout::{Rect, Size};
 
 /// Least size that shows anything useful.
 pub(crate) const LEAST: Size = Size::new(60, 12);
+/// The same of text that scrolls.
+pub(crate) const LEAST_PAGE: Size = Size::new(40, 6);
 
-/// Regions of the overview.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Overview {
+/// Regions of a view with a list. What is not there is empty.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Regions {
+    /// Host, kernel, source.
+    pub(crate) title: Rect,
+    /// Names of the views, or the trail.
+    pub(crate) tabs: Rect,
     pub(crate) header: Rect,
+    /// Text over the list.
+    pub(crate) text: Rect,
     /// Column names.
     pub(crate) head: Rect,
     pub(crate) rows: Rect,
+    /// What holds the selected connection.
+    pub(crate) why: Rect,
+    /// The findings under the list, with their own title.
+    pub(crate) findings: Rect,
     pub(crate) footer: Rect,
+}
+
+/// What a view with a list asks for, in lines.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wanted {
+    pub(crate) header: u16,
+    pub(crate) text: u16,
+    /// Column names.
+    pub(crate) head: u16,
+    /// What holds the selected connection.
+    pub(crate) why: u16,
+    /// With their title; none are shown where the list needs the room.
+    pub(crate) findings: u16,
+    pub(crate) footer: u16,
 }
 
 /// Regions of every other view.
@@ -23,17 +49,19 @@ pub(crate) struct Page {
     pub(crate) footer: Rect,
 }
 
-/// Lines of the header beside notices.
-const HEADER: u16 = 4;
+/// From this height on there is room for more than the least.
+pub(crate) const ROOMY: u16 = 20;
+/// From this height on there is room for everything.
+pub(crate) const TALL: u16 = 34;
 
-/// If `size` is enough.
-pub(crate) const fn fits(size: Size) -> bool {
-    size.width >= LEAST.width && size.height >= LEAST.height
+/// If `size` is enough for `least`.
+pub(crate) const fn fits(size: Size, least: Size) -> bool {
+    size.width >= least.width && size.height >= least.height
 }
 
 /// Notices that are shown on a screen of this height.
 pub(crate) const fn notices_shown(size: Size, notices: usize) -> u16 {
-    let most = if size.height < 20 { 1 } else { 4 };
+    let most = if size.height < ROOMY { 1 } else { 4 };
     if notices < most {
         notices as u16
     } else {
@@ -41,37 +69,80 @@ pub(crate) const fn notices_shown(size: Size, notices: usize) -> u16 {
     }
 }
 
-/// The overview on a screen of `size` with so many notices and lines in the footer.
-pub(crate) fn overview(size: Size, notices: usize, footer: u16) -> Overview {
-    let [header, head, rows, footer] = stack(size, [HEADER + notices_shown(size, notices), 1], footer);
-    Overview {
+/// Lines of the header beside notices: classes and rates; a bar; what else the agent tells of its host.
+pub(crate) const fn header_lines(size: Size, has_facts: bool) -> u16 {
+    let bar = size.height >= ROOMY;
+    let facts = size.height >= TALL && has_facts;
+    2 + bar as u16 + facts as u16
+}
+
+/// A view with a list on a screen of `size`. The list takes what is left.
+pub(crate) fn regions(size: Size, wanted: Wanted) -> Regions {
+    let mut stack = Stack::new(size);
+    let title = stack.top(1);
+    let footer = stack.bottom(wanted.footer);
+    let tabs = stack.top(1);
+    let header = stack.top(wanted.header);
+    let text = stack.top(wanted.text);
+    let head = stack.top(wanted.head);
+    let findings = stack.bottom(wanted.findings);
+    let why = stack.bottom(wanted.why);
+    Regions {
+        title,
+        tabs,
         header,
+        text,
         head,
-        rows,
+        rows: stack.rest(),
+        why,
+        findings,
         footer,
     }
 }
 
 /// Any other view on a screen of `size`.
 pub(crate) fn page(size: Size, footer: u16) -> Page {
-    let [header, _, body, footer] = stack(size, [1, 0], footer);
-    Page { header, body, footer }
+    let mut stack = Stack::new(size);
+    let header = stack.top(1);
+    let footer = stack.bottom(footer);
+    Page {
+        header,
+        body: stack.rest(),
+        footer,
+    }
 }
 
-/// Two regions from the top, one that takes what is left, one at the bottom.
-fn stack(size: Size, top: [u16; 2], bottom: u16) -> [Rect; 4] {
-    let mut left = size.height;
-    let mut y = 0;
-    let mut take = |wanted: u16| {
-        let height = wanted.min(left);
-        left -= height;
-        let rect = Rect::new(0, y, size.width, height);
-        y += height;
-        rect
-    };
-    let (first, second) = (take(top[0]), take(top[1]));
-    let rest = size.height - first.height - second.height;
-    let middle = take(rest.saturating_sub(bottom));
-    let last = take(bottom);
-    [first, second, middle, last]
+/// Lines that are not given away yet.
+struct Stack {
+    left: Rect,
+}
+
+impl Stack {
+    fn new(size: Size) -> Self {
+        Self {
+            left: Rect::new(0, 0, size.width, size.height),
+        }
+    }
+
+    fn top(&mut self, wanted: u16) -> Rect {
+        let height = wanted.min(self.left.height);
+        let taken = Rect { height, ..self.left };
+        self.left.y += height;
+        self.left.height -= height;
+        taken
+    }
+
+    fn bottom(&mut self, wanted: u16) -> Rect {
+        let height = wanted.min(self.left.height);
+        self.left.height -= height;
+        Rect {
+            y: self.left.bottom(),
+            height,
+            ..self.left
+        }
+    }
+
+    fn rest(self) -> Rect {
+        self.left
+    }
 }

@@ -54,6 +54,11 @@ pub(crate) fn notices(state: &State) -> Vec<(Weight, String)> {
             format!("table full: {evicted} connections put out, {most} fit"),
         ));
     }
+    if let Some(queues) = snapshot.facts.accept_queues.filter(|queues| queues.full > 0) {
+        let (full, of) = (count_text(queues.full), count_text(queues.listeners));
+        let text = format!("{full} of {of} accept queues full, new connections are dropped: see listeners");
+        notices.push((Weight::Alarm, text));
+    }
     if let Some(reason) = &health.source_reason {
         notices.push((Weight::Note, format!("source {}: {reason}", health.source)));
     }

@@ -6,7 +6,6 @@ use std::str::FromStr;
 
 use super::column::{Column, SPECS, UnknownColumn, Widest};
 use super::text::{state_text, width};
-use crate::query::Filter;
 use crate::snapshot::figures;
 use crate::snapshot::{Connection, Snapshot};
 
@@ -126,9 +125,7 @@ fn key(column: Column, connection: &Connection) -> SortKey<'_> {
 }
 
 /// Indices of the connections to show, in order. Keys are worked out once for each connection, never in a comparison.
-pub(crate) fn arrange(snapshot: &Snapshot, filter: &Filter, sick_only: bool, sort: Sort) -> Vec<u32> {
-    let shown =
-        |connection: &Connection| (!sick_only || figures::is_sick(connection)) && filter.matches(connection);
+pub(crate) fn arrange(snapshot: &Snapshot, shown: impl Fn(&Connection) -> bool, sort: Sort) -> Vec<u32> {
     let mut keyed: Vec<(SortKey<'_>, u32)> = snapshot
         .connections
         .iter()

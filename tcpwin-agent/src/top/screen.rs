@@ -3,19 +3,27 @@
 mod canvas;
 mod chooser;
 mod detail;
+mod finding;
+mod findings;
 mod footer;
 mod header;
 mod help;
+mod host;
+mod list;
 mod message;
 mod table;
+mod why;
 
 use ratatui::Frame;
 use ratatui::layout::Rect;
-use ratatui::style::Modifier;
+use ratatui::style::{Modifier, Style};
 use ratatui::text::Line;
 
 use super::layout;
-use super::state::{State, View};
+use super::lists::{FINDINGS, LISTENERS};
+use super::state::{Focus, State};
+use super::tree;
+use super::view::View;
 
 /// The whole screen.
 pub(crate) fn render(frame: &mut Frame<'_>, state: &State) {
@@ -23,8 +31,12 @@ pub(crate) fn render(frame: &mut Frame<'_>, state: &State) {
         // The terminal changed between two events; the one that says so is on its way.
         return;
     }
-    if !layout::fits(state.size) {
-        message::too_small(frame, frame.area(), state);
+    let least = match state.view {
+        View::Host | View::Help => layout::LEAST_PAGE,
+        _ => layout::LEAST,
+    };
+    if !layout::fits(state.size, least) {
+        message::too_small(frame, frame.area(), state, least);
         return;
     }
     if let Some(chooser) = &state.chooser {
@@ -35,44 +47,105 @@ pub(crate) fn render(frame: &mut Frame<'_>, state: &State) {
         return;
     }
     match state.view {
-        View::Overview => {
-            let regions = state.overview();
-            header::render(frame, regions.header, state);
-            table::head::render(frame, regions.head, state);
-            if state.rows.is_empty() {
-                message::render(frame, regions.rows, state);
-            } else {
-                table::render(frame, regions.rows, state);
-            }
-            footer::render(frame, regions.footer, state);
-            if state.is_stale() {
-                let old = ratatui::style::Style::new().add_modifier(Modifier::DIM);
-                frame
-                    .buffer_mut()
-                    .set_style(regions.head.union(regions.rows), old);
-            }
-        }
         View::Detail => {
             let regions = state.page();
             header::line::render(frame, regions.header, state);
             detail::render(frame, regions.body, state);
             footer::render(frame, regions.footer, state);
         }
-        View::Help(_) => {
+        View::Help => {
             let regions = state.page();
             header::line::render(frame, regions.header, state);
             help::render(frame, regions.body, state);
             footer::render(frame, regions.footer, state);
         }
+        _ => render_list(frame, state),
     }
 }
 
-/// Lines of the view that scrolls, however many fit.
+/// A view whose list fills the screen.
+fn render_list(frame: &mut Frame<'_>, state: &State) {
+    let regions = state.overview();
+    header::line::render(frame, regions.title, state);
+    header::tabs::render(frame, regions.tabs, state);
+    header::render(frame, regions.header, state);
+    let is_main = state.focus == Focus::Main;
+    match state.view {
+        View::Host => host::render(frame, regions.rows, state),
+        View::Groups(by) => {
+            let tree = &state.trees[by as usize];
+            let place = (tree.cursor.at, tree.cursor.offset);
+            list::head(frame, regions.head, tree::FIELDS, tree.sort, state);
+            list::rows(
+                frame,
+                regions.rows,
+                tree::FIELDS,
+                &|row| state.branches.get(row),
+                place,
+                state,
+            );
+        }
+        View::Listeners => {
+            let list = &state.listeners;
+            let place = (list.cursor.at, list.cursor.offset);
+            list::head(frame, regions.head, LISTENERS, list.sort, state);
+            list::rows(
+                frame,
+                regions.rows,
+                LISTENERS,
+                &|row| state.listener(row),
+                place,
+                state,
+            );
+        }
+        View::Findings => {
+            let list = &state.findings;
+            let place = (list.cursor.at, list.cursor.offset);
+            list::head(frame, regions.head, FINDINGS, list.sort, state);
+            list::rows(
+                frame,
+                regions.rows,
+                FINDINGS,
+                &|row| state.finding(row),
+                place,
+                state,
+            );
+            findings::preview(frame, regions.findings, state);
+        }
+        _ => {
+            if state.view == View::Finding {
+                finding::render(frame, regions.text, state);
+            }
+            table::head::render(frame, regions.head, state);
+            table::render(frame, regions.rows, state, is_main);
+            why::render(frame, regions.why, state);
+            findings::render(frame, regions.findings, state);
+        }
+    }
+    if message::is_needed(state) {
+        message::render(frame, regions.rows, state);
+    }
+    footer::render(frame, regions.footer, state);
+    if state.is_stale() {
+        let old = Style::new().add_modifier(Modifier::DIM);
+        let data = regions
+            .text
+            .union(regions.head)
+            .union(regions.rows)
+            .union(regions.why)
+            .union(regions.findings);
+        frame.buffer_mut().set_style(data, old);
+    }
+}
+
+/// Lines of the text that scrolls, however many fit.
 pub(crate) fn lines(state: &State) -> usize {
     match state.view {
-        View::Overview => 0,
         View::Detail => detail::height(state),
-        View::Help(_) => help::height(state),
+        View::Help => help::height(state),
+        View::Host => host::height(state),
+        View::Finding => finding::height(state),
+        _ => 0,
     }
 }
 

@@ -1,5 +1,10 @@
 //! All that the screens show: the snapshot and what the reader chose. Pure data, changed only by `update`.
 
+mod arrange;
+mod cursors;
+mod regions;
+
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -7,19 +12,26 @@ use ratatui::layout::Size;
 
 use super::charts::Charts;
 use super::chooser::Chooser;
-use super::column::{Columns, Placed, Widest, plan};
+use super::column::{Columns, Widest};
+use super::command::CommandLine;
+use super::cursor::Cursor;
+use super::grid::GridSort;
+use super::group::Sums;
 use super::history::{Closeup, History, Pulse};
-use super::layout::{self, Overview, Page};
-use super::order::{self, Sort};
+use super::lists;
+use super::order::Sort;
 use super::preset::Presets;
 use super::prompt::Prompt;
 use super::theme::Theme;
+use super::trail::{FindingKey, Place, Scope};
+use super::tree::{self, Path};
+use super::view::{By, View};
 use crate::query::Filter;
 use crate::snapshot::playback::Playback;
-use crate::snapshot::{Connection, Snapshot, Watch};
+use crate::snapshot::{Connection, Finding, Listener, Snapshot, Watch};
 
 /// Which connection, whatever row it is in.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Identity {
     id: Box<str>,
     netns: u32,
@@ -40,6 +52,11 @@ impl Identity {
     pub(crate) fn is_watched(&self, watch: &Watch) -> bool {
         self.netns == watch.netns && *self.id == *watch.id
     }
+
+    /// Cookies as numbers, without reading them as such.
+    pub(crate) fn order(&self) -> (u32, usize, &str) {
+        (self.netns, self.id.len(), &self.id)
+    }
 }
 
 /// How it stands with the feed.
@@ -55,22 +72,6 @@ pub(crate) enum FeedState {
     },
 }
 
-/// What fills the screen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum View {
-    Overview,
-    Detail,
-    /// Help, and what is behind it.
-    Help(Behind),
-}
-
-/// What is behind the help.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Behind {
-    Overview,
-    Detail,
-}
-
 /// The connection whose detail is open.
 #[derive(Clone, Debug)]
 pub(crate) struct Opened {
@@ -81,6 +82,67 @@ pub(crate) struct Opened {
     pub(crate) closeup: Closeup,
 }
 
+/// The finding that is open.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenedFinding {
+    pub(crate) finding: Finding,
+    /// It is in the snapshot no more.
+    pub(crate) gone: bool,
+}
+
+/// What the keys move in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Focus {
+    Main,
+    /// The findings under the table, or the text over it.
+    Aside,
+}
+
+/// The list that has the focus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Listed {
+    Connections,
+    Groups(By),
+    Listeners,
+    Findings,
+    /// Text that scrolls.
+    Text,
+}
+
+/// How the reader left the tree of one way of gathering.
+#[derive(Clone, Debug)]
+pub(crate) struct Tree {
+    pub(crate) cursor: Cursor<Path>,
+    pub(crate) unfolded: HashSet<Path>,
+    pub(crate) sort: GridSort,
+}
+
+impl Default for Tree {
+    fn default() -> Self {
+        Self {
+            cursor: Cursor::default(),
+            unfolded: HashSet::new(),
+            sort: tree::WORST_FIRST,
+        }
+    }
+}
+
+/// How the reader left a list.
+#[derive(Clone, Debug)]
+pub(crate) struct List<K> {
+    pub(crate) cursor: Cursor<K>,
+    pub(crate) sort: GridSort,
+}
+
+impl<K> List<K> {
+    fn new(sort: GridSort) -> Self {
+        Self {
+            cursor: Cursor::default(),
+            sort,
+        }
+    }
+}
+
 /// All that the screens show.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
@@ -88,6 +150,11 @@ pub(crate) struct State {
     pub(crate) size: Size,
     pub(crate) interval: Duration,
     pub(crate) view: View,
+    /// The connections the view is about.
+    pub(crate) scope: Scope,
+    /// The views behind it, the root first.
+    pub(crate) trail: Vec<Place>,
+    pub(crate) focus: Focus,
     pub(crate) feed: FeedState,
     /// The one on the screen.
     pub(crate) snapshot: Option<Arc<Snapshot>>,
@@ -98,8 +165,11 @@ pub(crate) struct State {
     pub(crate) filter: Filter,
     pub(crate) sick_only: bool,
     pub(crate) prompt: Option<Prompt>,
-    /// Indices of the rows into the snapshot's connections.
+    pub(crate) command: Option<CommandLine>,
+    /// Indices of the connections shown into the snapshot's; only kept for a view that shows them.
     pub(crate) rows: Vec<u32>,
+    /// Over these, where the view is about some of the connections only.
+    pub(crate) sums: Sums,
     pub(crate) widest: Widest,
     /// The columns that the reader chose.
     pub(crate) chosen: Columns,
@@ -107,18 +177,24 @@ pub(crate) struct State {
     pub(crate) presets: Presets,
     /// Columns are being chosen.
     pub(crate) chooser: Option<Chooser>,
-    /// None while the reader has chosen no row: then the first one is, whatever it is.
-    pub(crate) selected: Option<Identity>,
-    /// Row of the selected connection.
-    pub(crate) cursor: usize,
-    /// First row on the screen.
-    pub(crate) offset: usize,
+    pub(crate) table: Cursor<Identity>,
+    /// One for each way of gathering.
+    pub(crate) trees: [Tree; By::ALL.len()],
+    /// Rows of the tree on the screen.
+    pub(crate) branches: Vec<tree::Row>,
+    pub(crate) listeners: List<String>,
+    pub(crate) findings: List<FindingKey>,
+    /// Indices of the listeners or findings on the screen into the snapshot's.
+    pub(crate) listed: Vec<u32>,
+    /// Widest text of the growing column of the list on the screen.
+    pub(crate) widest_text: u16,
     pub(crate) opened: Option<Opened>,
     /// Whose samples the snapshots bring, as the feed was told last.
     pub(crate) watched: Option<Watch>,
     /// What of the detail is shown, and how.
     pub(crate) charts: Charts,
-    /// First line of detail or help on the screen.
+    pub(crate) opened_finding: Option<OpenedFinding>,
+    /// First line of a text on the screen.
     pub(crate) scroll: u16,
     pub(crate) history: History,
     pub(crate) pulse: Pulse,
@@ -140,6 +216,9 @@ impl State {
             size,
             interval,
             view: View::Overview,
+            scope: Scope::All,
+            trail: Vec::new(),
+            focus: Focus::Main,
             feed: FeedState::Waiting,
             snapshot: None,
             kept_back: None,
@@ -148,17 +227,24 @@ impl State {
             filter: Filter::default(),
             sick_only: false,
             prompt: None,
+            command: None,
             rows: Vec::new(),
+            sums: Sums::default(),
             widest: Widest::default(),
             chosen: Columns::default(),
             presets: Presets::default(),
             chooser: None,
-            selected: None,
-            cursor: 0,
-            offset: 0,
+            table: Cursor::default(),
+            trees: Default::default(),
+            branches: Vec::new(),
+            listeners: List::new(lists::FULLEST_FIRST),
+            findings: List::new(GridSort::default()),
+            listed: Vec::new(),
+            widest_text: 0,
             opened: None,
             watched: None,
             charts: Charts::default(),
+            opened_finding: None,
             scroll: 0,
             history: History::default(),
             pulse: Pulse::default(),
@@ -169,7 +255,7 @@ impl State {
         }
     }
 
-    /// The connection in a row.
+    /// The connection in a row of the table.
     pub(crate) fn row(&self, row: usize) -> Option<&Arc<Connection>> {
         let index = *self.rows.get(row)?;
         self.snapshot.as_ref()?.connections.get(index as usize)
@@ -184,6 +270,18 @@ impl State {
         })
     }
 
+    /// The finding in a row of the list of findings.
+    pub(crate) fn finding(&self, row: usize) -> Option<&Finding> {
+        let index = *self.listed.get(row)?;
+        self.snapshot.as_ref()?.findings.get(index as usize)
+    }
+
+    /// The listener in a row of the list of listeners.
+    pub(crate) fn listener(&self, row: usize) -> Option<&Listener> {
+        let index = *self.listed.get(row)?;
+        self.snapshot.as_ref()?.listeners.get(index as usize)
+    }
+
     /// Connections in the snapshot.
     pub(crate) fn total(&self) -> usize {
         self.snapshot
@@ -196,73 +294,21 @@ impl State {
         matches!(self.feed, FeedState::Lost { .. })
     }
 
-    /// Regions of the overview.
-    pub(crate) fn overview(&self) -> Overview {
-        layout::overview(self.size, super::notice::notices(self).len(), self.footer_lines())
+    /// If the connections on the screen are not all there are because of where the view is.
+    pub(crate) fn is_narrowed(&self) -> bool {
+        self.scope != Scope::All
     }
 
-    /// Regions of the other views.
-    pub(crate) fn page(&self) -> Page {
-        layout::page(self.size, self.footer_lines())
-    }
-
-    fn footer_lines(&self) -> u16 {
-        if self.prompt.is_some() { 3 } else { 1 }
-    }
-
-    /// Columns of the table.
-    pub(crate) fn columns(&self) -> Vec<Placed> {
-        plan(self.size.width, self.widest, &self.chosen)
-    }
-
-    /// Rows on the screen.
-    pub(crate) fn page_rows(&self) -> usize {
-        usize::from(self.overview().rows.height).max(1)
-    }
-
-    /// Filters and sorts anew; the selection stays with its connection.
-    pub(crate) fn rearrange(&mut self) {
-        let Some(snapshot) = &self.snapshot else { return };
-        self.rows = order::arrange(snapshot, &self.filter, self.sick_only, self.sort);
-        self.follow();
-    }
-
-    /// Finds the row of the selected connection. Gone, the one in its row takes its place.
-    fn follow(&mut self) {
-        if self.selected.is_none() {
-            self.unselect();
-            return;
+    /// The list that has the focus.
+    pub(crate) fn listed(&self) -> Listed {
+        match (self.view, self.focus) {
+            (View::Overview, Focus::Aside) => Listed::Findings,
+            (View::Finding, Focus::Aside) => Listed::Text,
+            (View::Overview | View::Finding, Focus::Main) => Listed::Connections,
+            (View::Groups(by), _) => Listed::Groups(by),
+            (View::Listeners, _) => Listed::Listeners,
+            (View::Findings, _) => Listed::Findings,
+            (View::Host | View::Detail | View::Help, _) => Listed::Text,
         }
-        let found = self.selected.as_ref().and_then(|selected| {
-            (0..self.rows.len()).find(|row| self.row(*row).is_some_and(|connection| selected.is(connection)))
-        });
-        match found {
-            Some(row) => self.cursor = row,
-            None => self.select(self.cursor),
-        }
-        self.show_cursor();
-    }
-
-    /// Selects a row, or the last one before it.
-    pub(crate) fn select(&mut self, row: usize) {
-        self.cursor = row.min(self.rows.len().saturating_sub(1));
-        self.selected = self.row(self.cursor).map(|connection| Identity::of(connection));
-        self.show_cursor();
-    }
-
-    /// Stays at the top, whatever comes there.
-    pub(crate) fn unselect(&mut self) {
-        (self.selected, self.cursor) = (None, 0);
-        self.show_cursor();
-    }
-
-    /// Scrolls as little as needed for the selected row to be on the screen.
-    pub(crate) fn show_cursor(&mut self) {
-        let page = self.page_rows();
-        let last = self.rows.len().saturating_sub(page);
-        self.offset = self
-            .offset
-            .clamp((self.cursor + 1).saturating_sub(page), self.cursor)
-            .min(last);
     }
 }

@@ -1,10 +1,12 @@
-//! Screens from a fixed snapshot, and what keys do to the state.
+//! Screens, keys and the filter, on a fixed host.
 
 mod columns;
 mod detail;
 mod docs;
 mod filters;
 pub(super) mod fixture;
+mod groups;
 mod pictures;
 mod screens;
 mod updates;
+mod views;

@@ -202,6 +202,9 @@ impl Theme {
             Sign::Corner => ("└", "+"),
             Sign::Tick => ("┤", "|"),
             Sign::Dash => ("╌", "-"),
+            Sign::Into => ("›", ">"),
+            Sign::Closed => ("▸", "+"),
+            Sign::Open => ("▾", "-"),
         };
         if self.ascii { ascii } else { unicode }
     }
@@ -234,6 +237,12 @@ pub(crate) enum Sign {
     Tick,
     /// Of a broken line.
     Dash,
+    /// Between the steps of the trail.
+    Into,
+    /// Rows hide behind this one.
+    Closed,
+    /// They are shown.
+    Open,
 }
 
 /// The letter of a class: what its colour says.

@@ -1,5 +1,8 @@
 //! The only place where the state changes. No clock, no terminal.
 
+mod navigate;
+mod sort;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,30 +11,36 @@ use ratatui::layout::Position;
 
 use super::action::{Action, Effect, Motion, Play};
 use super::chooser::{self, Choose};
-use super::column::Column;
-use super::history::{Closeup, Point};
+use super::command::CommandLine;
+use super::cursor::moved;
+use super::history::Point;
 use super::keys::{self, Mode};
-use super::order::{self, Sort};
+use super::order;
 use super::preset;
 use super::prompt::{Edit, Prompt};
 use super::screen;
-use super::state::{Behind, FeedState, Identity, Opened, State, View};
+use super::state::{FeedState, Focus, Identity, Listed, State};
+use super::tabs;
+use super::view::View;
 use crate::query::Filter;
 use crate::snapshot::{Connection, Snapshot};
 
 /// Intervals that `+` and `-` step through, milliseconds.
 const INTERVALS_MS: [u64; 9] = [100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000];
-/// Rows that one notch of the wheel moves.
-const NOTCH: usize = 3;
 
 /// What a key means now.
 pub(crate) fn key_action(state: &State, key: KeyEvent) -> Action {
     let mode = match state.view {
         _ if state.prompt.is_some() => Mode::Prompt,
         _ if state.chooser.is_some() => Mode::Chooser,
+        _ if state.command.is_some() => Mode::Command,
         View::Overview => Mode::Overview,
+        View::Groups(_) => Mode::Tree,
+        View::Listeners | View::Findings => Mode::List,
+        View::Finding => Mode::Finding,
+        View::Host => Mode::Host,
         View::Detail => Mode::Detail,
-        View::Help(_) => Mode::Help,
+        View::Help => Mode::Help,
     };
     keys::action(mode, state.prefix.as_deref(), key)
 }
@@ -72,39 +81,63 @@ pub(crate) fn update(state: &mut State, action: Action) -> Effect {
                 1
             };
             state.feed = FeedState::Lost { cause, tries };
-            state.show_cursor();
+            state.follow();
         }
         Action::Resize(width, height) => {
             state.size.width = width;
             state.size.height = height;
-            state.show_cursor();
+            state.follow();
             scroll_to(state, usize::from(state.scroll));
         }
         Action::Move(Motion::WheelUp) if state.chooser.is_some() => chooser::choose(state, Choose::Up),
         Action::Move(Motion::WheelDown) if state.chooser.is_some() => chooser::choose(state, Choose::Down),
-        Action::Move(motion) if state.view == View::Overview => move_rows(state, motion),
-        Action::Move(motion) => move_lines(state, motion),
+        Action::Move(motion) => go(state, motion),
         Action::Click(x, y) => click(state, Position { x, y }),
-        Action::Open => open(state),
-        Action::Back => back(state),
-        Action::Help => help(state),
-        Action::SortNext => sort(state, state.sort.next()),
-        Action::SortLeft => sort_beside(state, -1),
-        Action::SortRight => sort_beside(state, 1),
-        Action::SortInvert => sort(
-            state,
-            Sort {
-                inverted: !state.sort.inverted,
-                ..state.sort
-            },
-        ),
+        Action::Open => navigate::open(state),
+        Action::Back => navigate::back(state),
+        Action::Leave if state.trail.is_empty() => return Effect::Quit,
+        Action::Leave => navigate::back(state),
+        Action::Escape => navigate::escape(state),
+        Action::Go(view) => navigate::go(state, view),
+        Action::Unfold => navigate::unfold(state),
+        Action::Fold => navigate::fold(state),
+        Action::Focus => navigate::focus(state),
+        Action::Help => navigate::help(state),
+        Action::SortNext => sort::next(state),
+        Action::SortLeft => sort::beside(state, -1),
+        Action::SortRight => sort::beside(state, 1),
+        Action::SortInvert => sort::inverted(state),
+        Action::CommandStart => {
+            state.command = Some(CommandLine::default());
+            state.follow();
+        }
+        Action::CommandEdit(edit) => {
+            if let Some(command) = &mut state.command {
+                command.edit(edit);
+            }
+        }
+        Action::CommandComplete(forward) => {
+            if let Some(command) = &mut state.command {
+                command.complete(forward);
+            }
+        }
+        Action::CommandCancel => {
+            state.command = None;
+            state.follow();
+        }
+        Action::CommandAccept => {
+            let action = state.command.as_ref().and_then(CommandLine::action);
+            if let Some(action) = action {
+                state.command = None;
+                return update(state, action);
+            }
+        }
         Action::FilterStart => {
-            state.view = View::Overview;
-            state.opened = None;
+            navigate::to_connections(state);
             let mut prompt = Prompt::new(state.filter.clone());
             prompt.look(state.snapshot.as_deref());
             state.prompt = Some(prompt);
-            state.show_cursor();
+            state.follow();
         }
         Action::FilterEdit(edit) => edit_filter(state, edit),
         Action::FilterComplete => complete(state),
@@ -113,12 +146,14 @@ pub(crate) fn update(state: &mut State, action: Action) -> Effect {
                 let so_far = prompt.paste(&text);
                 prompt.look(state.snapshot.as_deref());
                 filter(state, so_far);
+            } else if let Some(command) = &mut state.command {
+                text.chars().for_each(|c| command.edit(Edit::Insert(c)));
             }
         }
         Action::FilterAccept => {
             if state.prompt.as_ref().is_some_and(|prompt| prompt.error.is_none()) {
                 state.prompt = None;
-                state.show_cursor();
+                state.follow();
             }
         }
         Action::FilterCancel => {
@@ -126,8 +161,6 @@ pub(crate) fn update(state: &mut State, action: Action) -> Effect {
                 filter(state, prompt.before);
             }
         }
-        Action::FilterClear if state.filter.is_empty() => state.unselect(),
-        Action::FilterClear => filter(state, Filter::default()),
         Action::Play(play) => effect = steer(state, play),
         Action::PresetNext => preset::next(state),
         Action::Said(message) => state.message = Some(message),
@@ -190,7 +223,7 @@ fn take(state: &mut State, snapshot: Arc<Snapshot>) {
     if repeated {
         // The screen asks more often than the agent ticks.
         if was_lost {
-            state.show_cursor();
+            state.follow();
         }
         return;
     }
@@ -207,6 +240,7 @@ fn take(state: &mut State, snapshot: Arc<Snapshot>) {
 fn show(state: &mut State, snapshot: Arc<Snapshot>) {
     // It only grows: columns that come and go with single connections are a nuisance.
     state.widest = state.widest.union(order::widest(&snapshot));
+    navigate::refresh_finding(state, &snapshot);
     state.snapshot = Some(Arc::clone(&snapshot));
     state.rearrange();
     remember(state, &snapshot);
@@ -232,9 +266,10 @@ fn remember(state: &mut State, snapshot: &Arc<Snapshot>) {
             .get(*index as usize)
             .map(|connection| &**connection)
     };
-    let page = state.offset..(state.offset + state.page_rows()).min(rows.len());
+    let height = usize::from(state.overview().rows.height);
+    let page = state.table.offset..(state.table.offset + height).min(rows.len());
     let seen = rows.get(page).unwrap_or_default();
-    let near = rows.get(state.offset.min(rows.len())..).unwrap_or_default();
+    let near = rows.get(state.table.offset.min(rows.len())..).unwrap_or_default();
     state.history.push(
         snapshot,
         seen.iter().filter_map(connection),
@@ -262,111 +297,59 @@ fn find<'a>(snapshot: &'a Snapshot, identity: &Identity) -> Option<&'a Arc<Conne
         .find(|connection| identity.is(connection))
 }
 
-fn move_rows(state: &mut State, motion: Motion) {
-    let page = state.page_rows();
-    let row = state.cursor;
-    let to = match motion {
-        Motion::Up => row.saturating_sub(1),
-        Motion::Down => row + 1,
-        Motion::PageUp => row.saturating_sub(page),
-        Motion::PageDown => row + page,
-        Motion::HalfUp => row.saturating_sub(page / 2),
-        Motion::HalfDown => row + page / 2,
-        Motion::First => return state.unselect(),
-        Motion::Last => usize::MAX,
-        Motion::WheelUp => row.saturating_sub(NOTCH),
-        Motion::WheelDown => row + NOTCH,
-    };
-    state.select(to);
+fn go(state: &mut State, motion: Motion) {
+    match state.listed() {
+        Listed::Connections => state.with_table(|cursor, rows| cursor.go(motion, rows)),
+        Listed::Groups(by) => state.with_tree(by, |cursor, rows| cursor.go(motion, rows)),
+        Listed::Listeners => state.with_listeners(|cursor, rows| cursor.go(motion, rows)),
+        Listed::Findings => state.with_findings(|cursor, rows| cursor.go(motion, rows)),
+        Listed::Text => {
+            let page = state.page_lines().max(1);
+            scroll_to(state, moved(usize::from(state.scroll), motion, page));
+        }
+    }
 }
 
-fn move_lines(state: &mut State, motion: Motion) {
-    let page = usize::from(state.page().body.height).max(1);
-    let line = usize::from(state.scroll);
-    let line = match motion {
-        Motion::Up => line.saturating_sub(1),
-        Motion::Down => line + 1,
-        Motion::PageUp => line.saturating_sub(page),
-        Motion::PageDown => line + page,
-        Motion::HalfUp => line.saturating_sub(page / 2),
-        Motion::HalfDown => line + page / 2,
-        Motion::First => 0,
-        Motion::Last => usize::MAX,
-        Motion::WheelUp => line.saturating_sub(NOTCH),
-        Motion::WheelDown => line + NOTCH,
-    };
-    scroll_to(state, line);
-}
-
-/// Scrolls detail or help, never past its end.
+/// Scrolls a text, never past its end.
 fn scroll_to(state: &mut State, line: usize) {
-    let last = screen::lines(state).saturating_sub(usize::from(state.page().body.height));
+    let last = screen::lines(state).saturating_sub(state.page_lines());
     state.scroll = u16::try_from(line.min(last)).unwrap_or(u16::MAX);
 }
 
 fn click(state: &mut State, at: Position) {
-    if state.view != View::Overview || state.prompt.is_some() || state.chooser.is_some() {
+    let is_writing = state.prompt.is_some() || state.command.is_some() || state.chooser.is_some();
+    if is_writing || matches!(state.view, View::Detail | View::Help) {
         return;
     }
     let regions = state.overview();
-    if regions.head.contains(at) {
-        let column = state
-            .columns()
-            .into_iter()
-            .find(|place| (place.x..place.x + place.width).contains(&at.x));
-        if let Some(place) = column {
-            sort(state, state.sort.by(place.column));
+    if regions.tabs.contains(at) {
+        match tabs::at(state, at.x) {
+            Some(view) => navigate::go(state, view),
+            None => navigate::back(state),
         }
+    } else if regions.head.contains(at) {
+        sort::at(state, at.x);
     } else if regions.rows.contains(at) {
-        let row = state.offset + usize::from(at.y - regions.rows.y);
-        if row < state.rows.len() {
-            let again = row == state.cursor;
-            state.select(row);
-            if again {
-                open(state);
-            }
+        state.focus = Focus::Main;
+        click_row(state, usize::from(at.y - regions.rows.y));
+    } else if state.view == View::Overview && regions.findings.contains(at) && at.y > regions.findings.y {
+        state.focus = Focus::Aside;
+        click_row(state, usize::from(at.y - regions.findings.y - 1));
+    } else if regions.text.contains(at) {
+        state.focus = Focus::Aside;
+    }
+}
+
+/// Selects the row so far below the first on the screen; opens it if it is selected already.
+fn click_row(state: &mut State, below: usize) {
+    let (selected, offset, len) = state.place();
+    let row = offset + below;
+    if row < len {
+        state.select(row);
+        if row == selected {
+            navigate::open(state);
         }
     }
-}
-
-fn open(state: &mut State) {
-    let Some(connection) = state.row(state.cursor).map(Arc::clone) else {
-        return;
-    };
-    let Some(snapshot) = state.snapshot.as_ref().map(Arc::clone) else {
-        return;
-    };
-    state.select(state.cursor);
-    let mut closeup = Closeup::new(state.history.of(&connection));
-    closeup.push(Point::of(&connection, &snapshot));
-    state.opened = Some(Opened {
-        connection,
-        closed: false,
-        closeup,
-    });
-    state.view = View::Detail;
-    state.scroll = 0;
-}
-
-fn back(state: &mut State) {
-    state.view = match state.view {
-        View::Help(Behind::Detail) => View::Detail,
-        _ => View::Overview,
-    };
-    if state.view == View::Overview {
-        state.opened = None;
-    }
-    state.scroll = 0;
-    state.show_cursor();
-}
-
-fn help(state: &mut State) {
-    state.view = match state.view {
-        View::Help(_) => return back(state),
-        View::Overview => View::Help(Behind::Overview),
-        View::Detail => View::Help(Behind::Detail),
-    };
-    state.scroll = 0;
 }
 
 /// The feed is asked at once, so that the reader sees where he is.
@@ -382,30 +365,6 @@ fn steer(state: &mut State, play: Play) -> Effect {
         Play::Jump(jump) => playback.jump(jump),
     }
     Effect::Interval
-}
-
-fn sort(state: &mut State, sort: Sort) {
-    state.sort = sort;
-    state.rearrange();
-}
-
-/// Sorts by the column on the screen `step` to the right of the one sorted by.
-fn sort_beside(state: &mut State, step: isize) {
-    let shown: Vec<Column> = state.columns().iter().map(|place| place.column).collect();
-    let at = shown
-        .iter()
-        .position(|column| *column == state.sort.column)
-        .unwrap_or(0);
-    let to = at.saturating_add_signed(step).min(shown.len().saturating_sub(1));
-    if let Some(column) = shown.get(to).filter(|column| **column != state.sort.column) {
-        sort(
-            state,
-            Sort {
-                column: *column,
-                inverted: false,
-            },
-        );
-    }
 }
 
 fn edit_filter(state: &mut State, edit: Edit) {
@@ -428,7 +387,7 @@ fn complete(state: &mut State) {
 
 fn filter(state: &mut State, filter: Filter) {
     if state.filter == filter {
-        state.show_cursor();
+        state.follow();
         return;
     }
     state.filter = filter;
@@ -443,10 +402,11 @@ fn interval(state: &mut State, next: impl Fn(u64) -> Option<u64>) -> Effect {
 }
 
 fn copy(state: &mut State, number: u8) -> Effect {
-    let remedies = state
-        .opened
-        .as_ref()
-        .map_or(&[][..], |opened| &opened.connection.remedies);
+    let remedies = match (&state.opened, &state.opened_finding) {
+        (Some(opened), _) => &*opened.connection.remedies,
+        (None, Some(opened)) => &*opened.finding.remedies,
+        (None, None) => &[],
+    };
     let Some(remedy) = remedies.get(usize::from(number).wrapping_sub(1)) else {
         state.message = Some(match remedies.len() {
             0 => "there is no remedy to copy".to_owned(),

@@ -339,3 +339,55 @@ fn what_a_full_path_delivered_is_a_ceiling_of_later_flows_to_it() {
     );
     assert!((next.rate_bps - 5.2e6).abs() < 1.0, "{}", next.rate_bps);
 }
+
+/// What showing all connections costs, in CPU time of this thread: run by hand with `--nocapture`, in an optimised build,
+/// never a timed test.
+#[test]
+#[ignore = "a load to be measured, not judged"]
+fn twenty_thousand_rows() {
+    const ROUNDS: u64 = 10;
+    let cpu_ms = || {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        now.tv_sec as f64 * 1e3 + now.tv_nsec as f64 / 1e6
+    };
+    let mut table = table(30_000);
+    let mut events = Vec::new();
+    let (mut ticks, mut rows, mut findings, mut written, mut read) = (0.0, 0.0, 0.0, 0.0, 0.0);
+    let mut bytes = 0;
+    for second in 1..=ROUNDS + 2 {
+        let at = second * SECOND;
+        for cookie in 1..=20_000 {
+            table.apply(
+                Update::Observed(observation(cookie, at, second * 655_350)),
+                &mut events,
+            );
+        }
+        let before = cpu_ms();
+        table.tick(Instant(at), &mut events);
+        ticks += cpu_ms() - before;
+        let before = cpu_ms();
+        let all = table.connections(Instant(at));
+        rows += cpu_ms() - before;
+        let before = cpu_ms();
+        let json = serde_json::to_vec(&all).unwrap();
+        written += cpu_ms() - before;
+        bytes = json.len();
+        let before = cpu_ms();
+        let again: Vec<Arc<Connection>> = serde_json::from_slice(&json).unwrap();
+        read += cpu_ms() - before;
+        assert_eq!(again.len(), 20_000);
+        let before = cpu_ms();
+        std::hint::black_box(table.findings());
+        findings += cpu_ms() - before;
+        events.clear();
+    }
+    let each = |total: f64| total / (ROUNDS + 2) as f64;
+    println!(
+        "20,000 busy connections: a tick {:.1} ms, all rows {:.1} ms, findings {:.1} ms; as JSON {bytes} bytes, written {:.1} ms, read {:.1} ms",
+        each(ticks),
+        each(rows),
+        each(findings),
+        each(written),
+        each(read)
+    );
+}

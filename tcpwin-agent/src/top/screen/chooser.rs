@@ -19,7 +19,7 @@ pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State, chooser: 
     let [head, rest] = super::split(area, 1);
     let [rows, rest] = super::split(rest, ROWS.min(rest.height / 4));
     table::head::render(frame, head, state);
-    table::render(frame, rows, state);
+    table::render(frame, rows, state, false);
     let [title, list] = super::split(rest, 2);
     let title_text = " Columns, as they stand from left to right";
     super::draw(

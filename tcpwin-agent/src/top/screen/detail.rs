@@ -6,7 +6,7 @@ mod causes;
 mod charts;
 mod fields;
 mod ledger;
-mod remedies;
+pub(super) mod remedies;
 mod verdict;
 
 use ratatui::Frame;
@@ -19,7 +19,7 @@ use crate::top::text::width;
 use crate::top::theme::{Sign, Theme};
 
 /// From this width on, charts stand beside the rest; on narrower screens they are a page of their own.
-const WIDE: u16 = 120;
+pub(super) const WIDE: u16 = 120;
 /// Most lines of one chart beside the rest.
 const CHART: usize = 12;
 
@@ -55,7 +55,7 @@ fn lines(state: &State) -> Vec<Line<'static>> {
     }
     let sections = |cells: usize| {
         [
-            remedies::lines(connection, cells, theme),
+            remedies::lines(&connection.remedies, cells, theme),
             ledger::lines(connection, cells, theme),
             bdp::lines(connection, cells, theme),
             budget::lines(connection, cells, theme),
@@ -82,7 +82,12 @@ fn lines(state: &State) -> Vec<Line<'static>> {
     lines
 }
 
-fn side_by_side(left: Vec<Line<'static>>, right: Vec<Line<'static>>, cells: usize) -> Vec<Line<'static>> {
+/// Lines of two columns, the right one from cell `cells` on.
+pub(super) fn side_by_side(
+    left: Vec<Line<'static>>,
+    right: Vec<Line<'static>>,
+    cells: usize,
+) -> Vec<Line<'static>> {
     let rows = left.len().max(right.len());
     let (mut left, mut right) = (left.into_iter(), right.into_iter());
     let mut lines = Vec::with_capacity(rows);
@@ -97,7 +102,7 @@ fn side_by_side(left: Vec<Line<'static>>, right: Vec<Line<'static>>, cells: usiz
 }
 
 /// A section's name with a rule to the end.
-fn section(name: &str, cells: usize, theme: Theme) -> Line<'static> {
+pub(super) fn section(name: &str, cells: usize, theme: Theme) -> Line<'static> {
     let rule = theme
         .sign(Sign::Rule)
         .repeat(cells.saturating_sub(width(name) + 4));

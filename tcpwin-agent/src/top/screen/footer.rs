@@ -6,11 +6,15 @@ use ratatui::text::{Line, Span};
 
 use super::canvas::ends;
 use crate::query::FilterError;
+use crate::top::command::CommandLine;
 use crate::top::prompt::Prompt;
-use crate::top::state::{State, View};
+use crate::top::state::{Focus, Listed, State};
 use crate::top::text::{clean, count_text, elide, width};
 use crate::top::theme::{Sign, Theme};
+use crate::top::view::View;
 
+/// Before a view as it is named.
+const VIEW_LEAD: &str = "view: ";
 /// Before the filter as it is written.
 const LEAD: &str = "filter: ";
 
@@ -18,6 +22,10 @@ const LEAD: &str = "filter: ";
 pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
     if let Some(prompt) = &state.prompt {
         render_prompt(frame, area, state, prompt);
+        return;
+    }
+    if let Some(command) = &state.command {
+        render_command(frame, area, state, command);
         return;
     }
     let cells = usize::from(area.width);
@@ -43,7 +51,7 @@ pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
 
 /// As many hints as fit.
 fn hints(state: &State, cells: usize) -> Vec<Span<'static>> {
-    let hints: &[(&str, &str)] = match state.view {
+    let hints: &[(&str, &str)] = match (state.view, state.focus) {
         _ if state.chooser.is_some() => &[
             ("Enter", "keep"),
             ("Esc", "back"),
@@ -53,18 +61,73 @@ fn hints(state: &State, cells: usize) -> Vec<Span<'static>> {
             ("w", "write"),
             ("a", "automatic"),
         ],
-        View::Overview => &[
+        (View::Overview, Focus::Aside) => &[
+            ("Enter", "open the finding"),
+            ("Tab", "connections"),
+            ("Esc", "back"),
+        ],
+        (View::Overview, Focus::Main) if state.is_narrowed() => &[
+            ("Esc", "back"),
+            ("Enter", "detail"),
+            ("/", "filter"),
+            ("x", "sick"),
+            ("s", "sort"),
             ("?", "help"),
+            ("Space", "freeze"),
+        ],
+        (View::Overview, Focus::Main) => &[
+            ("?", "help"),
+            (":", "views"),
             ("/", "filter"),
             ("x", "sick"),
             ("s", "sort"),
             ("Enter", "detail"),
+            ("Tab", "findings"),
             ("Space", "freeze"),
             ("q", "quit"),
             ("I", "invert"),
             ("+ -", "interval"),
         ],
-        View::Detail => &[
+        (View::Groups(_), _) => &[
+            ("Enter", "its connections"),
+            ("Right", "unfold"),
+            ("Left", "fold"),
+            ("/", "filter"),
+            ("x", "sick"),
+            ("s", "sort"),
+            ("?", "help"),
+            (":", "views"),
+        ],
+        (View::Listeners, _) => &[
+            ("Enter", "its connections"),
+            ("s", "sort"),
+            (":", "views"),
+            ("?", "help"),
+            ("q", "quit"),
+        ],
+        (View::Findings, _) => &[
+            ("Enter", "open"),
+            ("s", "sort"),
+            (":", "views"),
+            ("?", "help"),
+            ("q", "quit"),
+        ],
+        (View::Finding, Focus::Main) => &[
+            ("Esc", "back"),
+            ("1-9", "copy a remedy"),
+            ("Enter", "detail"),
+            ("Tab", "read on"),
+            ("/", "filter"),
+            ("?", "help"),
+        ],
+        (View::Finding, Focus::Aside) => &[
+            ("j k", "scroll"),
+            ("Tab", "its connections"),
+            ("y", "copy the remedy"),
+            ("Esc", "back"),
+        ],
+        (View::Host, _) => &[("j k", "scroll"), (":", "views"), ("?", "help"), ("q", "quit")],
+        (View::Detail, _) => &[
             ("Esc", "back"),
             ("Tab", "charts"),
             ("< >", "zoom"),
@@ -74,7 +137,7 @@ fn hints(state: &State, cells: usize) -> Vec<Span<'static>> {
             ("c", "one chart"),
             ("Space", "freeze"),
         ],
-        View::Help(_) => &[("Esc", "back"), ("j k", "scroll")],
+        (View::Help, _) => &[("Esc", "back"), ("j k", "scroll")],
     };
     let mut spans = Vec::new();
     let mut used = 0;
@@ -94,8 +157,8 @@ fn place(state: &State) -> String {
     if state.chooser.is_some() {
         return String::new();
     }
-    if state.view != View::Overview {
-        let (lines, page) = (super::lines(state), usize::from(state.page().body.height));
+    if state.listed() == Listed::Text {
+        let (lines, page) = (super::lines(state), state.page_lines());
         let end = lines.min(usize::from(state.scroll) + page);
         return if lines > page {
             format!("{end}/{lines} ")
@@ -117,14 +180,51 @@ fn place(state: &State) -> String {
     if state.sick_only {
         place.push_str("only sick  ");
     }
-    let (rows, total) = (state.rows.len(), state.total());
-    let at = if rows == 0 { 0 } else { state.cursor + 1 };
+    let (selected, _, rows) = state.place();
+    let at = if rows == 0 { 0 } else { selected + 1 };
     place.push_str(&format!("{}/{}", count_text(at as u64), count_text(rows as u64)));
-    if rows < total {
+    let total = state.total();
+    if state.listed() == Listed::Connections && rows < total {
         place.push_str(&format!(" of {}", count_text(total as u64)));
     }
     place.push(' ');
     place
+}
+
+/// What is named so far, and the names that begin so.
+fn render_command(frame: &mut Frame<'_>, area: Rect, state: &State, command: &CommandLine) {
+    let theme = state.theme;
+    let cells = usize::from(area.width);
+    let text = command.text();
+    let text = clean(text, theme.ascii);
+    let written = Line::from(vec![
+        Span::styled(VIEW_LEAD, theme.key()),
+        Span::raw(text.to_string()),
+    ]);
+    let mut candidates: Vec<Span<'static>> = vec![Span::raw(" ".repeat(VIEW_LEAD.len()))];
+    let mut used = VIEW_LEAD.len();
+    for (at, candidate) in command.candidates().enumerate() {
+        used += candidate.name.len() + 2;
+        if used > cells {
+            break;
+        }
+        let style = if at == command.at() {
+            theme.selected()
+        } else {
+            theme.dim()
+        };
+        candidates.push(Span::styled(candidate.name, style));
+        candidates.push(Span::raw("  "));
+    }
+    if candidates.len() == 1 {
+        candidates.push(Span::styled("no view is called so", theme.alarm_text()));
+    }
+    super::draw(frame, area, &[written, Line::from(candidates)]);
+    let x = area.x + (VIEW_LEAD.len() + width(&text)) as u16;
+    frame.set_cursor_position(Position {
+        x: x.min(area.right().saturating_sub(1)),
+        y: area.y,
+    });
 }
 
 /// The filter; under it a mark where it is wrong, and what is wrong.
@@ -152,11 +252,14 @@ fn render_prompt(frame: &mut Frame<'_>, area: Rect, state: &State, prompt: &Prom
     match &prompt.error {
         Some(error) => lines.extend(fault(error, LEAD.len() + wide(from, error.column), cells, theme)),
         None => {
-            let passed = format!(
-                "{} of {} ",
-                count_text(state.rows.len() as u64),
-                count_text(state.total() as u64)
-            );
+            let passed = match state.listed() {
+                Listed::Groups(_) => format!("{} rows ", count_text(state.branches.len() as u64)),
+                _ => format!(
+                    "{} of {} ",
+                    count_text(state.rows.len() as u64),
+                    count_text(state.total() as u64)
+                ),
+            };
             let hint = format!(
                 "{:1$}Enter keeps it, Esc goes back, Tab completes",
                 "",

@@ -8,7 +8,8 @@ use ratatui::text::{Line, Span};
 use crate::classify::{Bound, Limit};
 use crate::query;
 use crate::snapshot::figures::limit_text;
-use crate::top::keys::{BINDINGS, Mode};
+use crate::top::action::Action;
+use crate::top::keys::{BINDINGS, Binding, Mode};
 use crate::top::state::State;
 use crate::top::text::{clean, wrap};
 use crate::top::theme::letter;
@@ -25,24 +26,54 @@ pub(super) fn height(state: &State) -> usize {
     lines(state).len()
 }
 
+/// A heading, and the keys under it.
+type Group = (&'static str, fn(&Binding) -> bool);
+
+/// A key stands in the first group that takes it.
+const GROUPS: [Group; 10] = [
+    ("Everywhere", |it| {
+        is_in(it, Mode::Overview) && is_in(it, Mode::Detail) && !is_play(it)
+    }),
+    ("Views", |it| matches!(it.action, Action::Go(_))),
+    ("In the table of connections and other lists", |it| {
+        is_in(it, Mode::Overview) && !is_play(it)
+    }),
+    ("In processes, containers, peers", |it| {
+        is_in(it, Mode::Tree) && !is_play(it)
+    }),
+    ("In listeners and findings", |it| {
+        is_in(it, Mode::List) && !is_play(it)
+    }),
+    ("In the detail, a finding and this help", |it| {
+        (is_in(it, Mode::Detail) || is_in(it, Mode::Finding)) && !is_play(it)
+    }),
+    ("In a recording", is_play),
+    ("While the filter is written", |it| is_in(it, Mode::Prompt)),
+    ("While columns are chosen", |it| is_in(it, Mode::Chooser)),
+    ("While a view is named", |it| is_in(it, Mode::Command)),
+];
+
+fn is_in(binding: &Binding, mode: Mode) -> bool {
+    binding.modes.contains(&mode)
+}
+
+fn is_play(binding: &Binding) -> bool {
+    matches!(binding.action, Action::Play(_))
+}
+
 fn lines(state: &State) -> Vec<Line<'static>> {
     let theme = state.theme;
     let cells = usize::from(state.size.width).saturating_sub(4);
     let title = |text: &str| Line::styled(format!(" {text}"), theme.title());
     let text = |text: &str| clean(text, theme.ascii).into_owned();
     let mut lines = Vec::new();
-    let groups = [
-        ("Everywhere", None),
-        ("In the table", Some(Mode::Overview)),
-        ("In the detail", Some(Mode::Detail)),
-        ("While the filter is written", Some(Mode::Prompt)),
-        ("While columns are chosen", Some(Mode::Chooser)),
-    ];
-    for (name, only) in groups {
+    let mut told = [false; BINDINGS.len()];
+    for (name, takes) in GROUPS {
         lines.push(title(name));
-        let of_group = BINDINGS.iter().filter(|binding| match only {
-            None => binding.modes.len() > 1,
-            Some(mode) => binding.modes == [mode],
+        let of_group = BINDINGS.iter().zip(&mut told).filter_map(|(binding, told)| {
+            let here = !*told && takes(binding);
+            *told |= here;
+            here.then_some(binding)
         });
         for binding in of_group {
             let keys: Vec<String> = binding.keys.iter().map(|keys| keys.replace(' ', "")).collect();

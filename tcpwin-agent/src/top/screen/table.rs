@@ -15,11 +15,11 @@ use crate::top::text::width;
 use crate::top::theme::Sign;
 
 /// Draws it.
-pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
+pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State, has_focus: bool) {
     let columns = state.columns();
     let theme = state.theme;
     let buffer = frame.buffer_mut();
-    for (row, y) in (state.offset..).zip(area.top()..area.bottom()) {
+    for (row, y) in (state.table.offset..).zip(area.top()..area.bottom()) {
         let Some(connection) = state.row(row) else { break };
         for place in &columns {
             let text = if place.column == Column::Trend {
@@ -37,9 +37,11 @@ pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
             };
             cell(buffer, *place, area.x, y, &text, style, state);
         }
-        if row == state.cursor {
+        if row == state.table.at {
             buffer.set_string(area.x, y, theme.sign(Sign::Marker), Style::new());
-            buffer.set_style(Rect::new(area.x, y, area.width, 1), theme.selected());
+            if has_focus {
+                buffer.set_style(Rect::new(area.x, y, area.width, 1), theme.selected());
+            }
         }
     }
 }

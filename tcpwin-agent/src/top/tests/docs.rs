@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use std::fs;
 
 use crate::top::column::SPECS;
-use crate::top::keys::BINDINGS;
+use crate::top::keys::{BINDINGS, Mode};
 use crate::top::settings::Settings;
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/top.md");
@@ -31,6 +31,27 @@ fn check(name: &str, wanted: &str) {
     }
 }
 
+/// Views, or what is being written.
+fn place(modes: &[Mode]) -> String {
+    let views = [
+        Mode::Overview,
+        Mode::Tree,
+        Mode::List,
+        Mode::Finding,
+        Mode::Host,
+        Mode::Detail,
+    ];
+    let mut names: Vec<String> = modes
+        .iter()
+        .map(|mode| format!("{mode:?}").to_lowercase())
+        .collect();
+    if views.iter().all(|view| modes.contains(view)) {
+        names.drain(..views.len());
+        names.insert(0, "every view".to_owned());
+    }
+    names.join(", ")
+}
+
 /// One test for both: they write the same file.
 #[test]
 fn keys_and_columns_are_documented() {
@@ -44,23 +65,13 @@ fn keys_and_columns_are_documented() {
     check("columns", &columns);
     let mut keys = "| keys | where | what they do |\n|---|---|---|\n".to_owned();
     for binding in BINDINGS {
-        let modes: Vec<String> = binding
-            .modes
-            .iter()
-            .map(|mode| format!("{mode:?}").to_lowercase())
-            .collect();
+        let where_to = place(binding.modes);
         let names: Vec<String> = binding
             .keys
             .iter()
             .map(|keys| format!("`{}`", keys.replace(' ', "")))
             .collect();
-        let _ = writeln!(
-            keys,
-            "| {} | {} | {} |",
-            names.join(" "),
-            modes.join(", "),
-            binding.help
-        );
+        let _ = writeln!(keys, "| {} | {} | {} |", names.join(" "), where_to, binding.help);
     }
     check("keys", &keys);
 }

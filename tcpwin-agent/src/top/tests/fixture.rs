@@ -7,10 +7,12 @@ use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use ratatui::layout::Size;
 
+use crate::classify::group::FindingKind;
 use crate::classify::{Bound, Direction, Limit, Remedy, Side};
 use crate::observation::{Origin, Retransmits, TcpState};
 use crate::snapshot::{
-    Budget, Cause, Ceiling, Connection, Health, Prevailing, Process, Snapshot, Summary, TcpFields,
+    AcceptQueues, Budget, Cause, Ceiling, Connection, FastOpenCounts, Finding, Health, HostFacts, Interface,
+    Listener, MemoryPressure, Prevailing, Process, Snapshot, Summary, TcpFields,
 };
 use crate::source::HookState;
 use crate::top::action::{Action, Effect};
@@ -253,6 +255,132 @@ pub(super) fn snapshot(tick: u64, connections: Vec<Connection>) -> Arc<Snapshot>
     })
 }
 
+/// What is worth telling of the fixed host, as the agent would say it.
+pub(super) fn findings() -> Vec<Finding> {
+    let finding = |limit: Limit, process: &str, peer: Option<&str>, connections: u64, gain| Finding {
+        kind: FindingKind::SharedLimit,
+        bound: limit.bound(),
+        limit,
+        netns: 4_026_531_840,
+        process: Some(process.into()),
+        peer: peer.map(str::to_owned),
+        connections,
+        ids: Vec::new(),
+        rate_bps: 2.85e6,
+        gain,
+        proof: String::new(),
+        remedies: Vec::new(),
+    };
+    let mut unscaled = finding(Limit::RwndScale, "nginx", Some("203.0.113.0/24"), 1, Some(7.0));
+    unscaled.ids = vec!["7".into()];
+    unscaled.proof = self::unscaled().proof;
+    unscaled.remedies = self::unscaled().remedies;
+    unscaled.remedies[0] = unscaled.remedies[0]
+        .clone()
+        .for_new_connections()
+        .costing(8 << 20)
+        .but("live connections keep their scale: it is fixed in the SYN");
+    let mut sndbuf = finding(Limit::Sndbuf, "rsync", Some("203.0.113.0/24"), 12, Some(1.4));
+    sndbuf.rate_bps = 205.2e6;
+    sndbuf.proof =
+        "12 connections of rsync to 203.0.113.0/24: sndbuf, 49.9 KiB ÷ 23 ms; 205 Mbit/s together".into();
+    sndbuf.remedies = vec![Remedy::new(
+        Side::LocalKernel,
+        "sysctl -w net.ipv4.tcp_wmem='4096 16384 8388608'",
+        "24.5 Mbit/s at 20 ms needs 61.3 KiB in flight and twice that as buffer",
+    )];
+    let mut turns = finding(Limit::Turns, "evil\u{1b}[2J", None, 3, None);
+    turns.proof = "3 connections in several places wait for an answer before they ask again".into();
+    vec![unscaled, sndbuf, turns]
+}
+
+/// Listening sockets of the fixed host: one that does not keep up, one that has nobody waiting.
+pub(super) fn listeners() -> Vec<Listener> {
+    let listener = |id: u32, local: &str, process: &str, accept_queue, backlog| Listener {
+        id: id.to_string(),
+        netns: 4_026_531_840,
+        local: local.into(),
+        process: Some(Process {
+            pid: 700 + id,
+            name: process.into(),
+        }),
+        cgroup: Some(format!("/system.slice/{process}.service")),
+        accept_queue,
+        backlog,
+        congestion: Some("cubic".into()),
+        connections: Some(u64::from(id)),
+    };
+    let mut bare = listener(4, "127.0.0.1:631", "", 0, 5);
+    (bare.process, bare.cgroup, bare.connections, bare.congestion) = (None, None, None, None);
+    vec![
+        listener(1, "198.51.100.7:443", "nginx", 512, 511),
+        listener(2, "[::]:22", "sshd", 0, 128),
+        listener(3, "0.0.0.0:5432", "postgres", 3, 200),
+        bare,
+    ]
+}
+
+/// The fixed host's own figures.
+pub(super) fn facts() -> HostFacts {
+    HostFacts {
+        uptime_s: Some(788_400),
+        accept_queues: Some(AcceptQueues {
+            listeners: 4,
+            waiting: 515,
+            full: 1,
+            fullest: 512.0 / 511.0,
+        }),
+        fastopen: Some(FastOpenCounts {
+            active: 12,
+            active_failed: 1,
+            passive: 3_400,
+            passive_failed: 2,
+            listen_overflows: 0,
+            cookies_requested: 80,
+            blackholes: 0,
+        }),
+        listen_overflows: Some(1_204),
+        listen_drops: Some(1_204),
+        memory_pressures: Some(0),
+        memory: Some(MemoryPressure {
+            used_bytes: 19 << 20,
+            pressure_bytes: 248 << 20,
+            limit_bytes: 372 << 20,
+        }),
+        softnet_dropped: Some(0),
+        softnet_squeezed: Some(31),
+        softirq_busiest: Some(0.043),
+        congestion: Some("cubic".into()),
+        default_qdisc: Some("fq".into()),
+        interfaces: vec![Interface {
+            name: "eth0".into(),
+            qdisc: Some("fq".into()),
+            speed_bps: Some(10_000_000_000),
+            receive_dropped: 0,
+            transmit_dropped: 7,
+        }],
+    }
+}
+
+/// The fixed host with all that an agent tells of it.
+pub(super) fn host(tick: u64) -> Arc<Snapshot> {
+    let mut snapshot = (*snapshot(tick, connections())).clone();
+    snapshot.findings = findings();
+    snapshot.listeners = listeners();
+    snapshot.facts = facts();
+    let summary = &mut snapshot.summary;
+    summary.seconds = [
+        (Limit::RwndScale, 411.0),
+        (Limit::App, 88.5),
+        (Limit::None, 4_015.0),
+    ]
+    .into();
+    summary.bytes = [(Limit::RwndScale, 146_400_000), (Limit::App, 9_000_000)].into();
+    summary.bytes_not_moved = [(Limit::RwndScale, 881_000_000)].into();
+    (summary.opened, summary.opened_connect, summary.closed) = (40, 12, 31);
+    Arc::new(snapshot)
+}
+
 /// The fixed host's snapshot with whatever a reader should be told.
 pub(super) fn degraded(tick: u64) -> Arc<Snapshot> {
     let mut snapshot = (*snapshot(tick, connections())).clone();
@@ -276,7 +404,7 @@ pub(super) fn empty(width: u16, height: u16) -> State {
 pub(super) fn state(width: u16, height: u16) -> State {
     let mut state = empty(width, height);
     for tick in 1..=2 {
-        update(&mut state, Action::Snapshot(snapshot(tick, connections())));
+        update(&mut state, Action::Snapshot(host(tick)));
     }
     state
 }
@@ -302,6 +430,9 @@ pub(super) fn press(state: &mut State, keys: &str) -> Effect {
                     "PgDn" => KeyCode::PageDown,
                     "PgUp" => KeyCode::PageUp,
                     "Left" => KeyCode::Left,
+                    "Right" => KeyCode::Right,
+                    "Shift-Tab" => KeyCode::BackTab,
+                    "Backspace" => KeyCode::Backspace,
                     "Home" => KeyCode::Home,
                     "Ctrl-w" => KeyCode::Char('w'),
                     "lt" => KeyCode::Char('<'),

@@ -9,8 +9,9 @@ use crate::top::action::{Action, Effect, Motion};
 use crate::top::column::Column;
 use crate::top::history::{CONNECTIONS, Point, TICKS};
 use crate::top::prompt::Prompt;
-use crate::top::state::{FeedState, State, View};
+use crate::top::state::{FeedState, State};
 use crate::top::update::update;
+use crate::top::view::View;
 
 /// Ids in the order they are shown.
 fn order(state: &State) -> Vec<&str> {
@@ -21,7 +22,7 @@ fn order(state: &State) -> Vec<&str> {
 }
 
 fn selected(state: &State) -> &str {
-    state.row(state.cursor).map_or("", |connection| &connection.id)
+    state.row(state.table.at).map_or("", |connection| &connection.id)
 }
 
 fn many(count: u64) -> Vec<Connection> {
@@ -58,11 +59,11 @@ fn the_selection_follows_the_connection() {
 fn who_has_chosen_nothing_sees_the_top() {
     let mut state = state(80, 24);
     press(&mut state, "s>");
-    assert_eq!((state.cursor, selected(&state)), (0, "5"));
+    assert_eq!((state.table.at, selected(&state)), (0, "5"));
     press(&mut state, "jjggI");
-    assert_eq!(state.cursor, 0);
+    assert_eq!(state.table.at, 0);
     press(&mut state, "G<Esc>");
-    assert_eq!((state.cursor, state.offset), (0, 0));
+    assert_eq!((state.table.at, state.table.offset), (0, 0));
 }
 
 #[test]
@@ -74,9 +75,9 @@ fn the_selection_of_a_closed_connection_stays_in_its_row() {
         .filter(|connection| connection.id != "4")
         .collect();
     update(&mut state, Action::Snapshot(snapshot(3, left)));
-    assert_eq!((state.cursor, selected(&state)), (2, "3"));
+    assert_eq!((state.table.at, selected(&state)), (2, "3"));
     update(&mut state, Action::Snapshot(snapshot(4, Vec::new())));
-    assert_eq!((state.cursor, selected(&state)), (0, ""));
+    assert_eq!((state.table.at, selected(&state)), (0, ""));
 }
 
 #[test]
@@ -88,7 +89,7 @@ fn a_socket_of_another_namespace_is_another_connection() {
     update(&mut state, Action::Snapshot(snapshot(1, both())));
     press(&mut state, "j");
     update(&mut state, Action::Snapshot(snapshot(2, both())));
-    assert_eq!(state.cursor, 1);
+    assert_eq!(state.table.at, 1);
 }
 
 #[test]
@@ -97,20 +98,20 @@ fn moving_goes_no_further_than_the_list() {
     update(&mut state, Action::Snapshot(snapshot(1, many(500))));
     let page = state.page_rows();
     press(&mut state, "G");
-    assert_eq!((state.cursor, state.offset), (499, 500 - page));
+    assert_eq!((state.table.at, state.table.offset), (499, 500 - page));
     press(&mut state, "j<PgDn>");
-    assert_eq!(state.cursor, 499);
+    assert_eq!(state.table.at, 499);
     press(&mut state, "gg");
-    assert_eq!((state.cursor, state.offset), (0, 0));
+    assert_eq!((state.table.at, state.table.offset), (0, 0));
     press(&mut state, "k<PgDn>j");
-    assert_eq!(state.cursor, page + 1);
+    assert_eq!(state.table.at, page + 1);
     // A broken sequence is not remembered.
     press(&mut state, "gjg");
-    assert_eq!(state.cursor, page + 2);
+    assert_eq!(state.table.at, page + 2);
     update(&mut state, Action::Move(Motion::WheelUp));
-    assert_eq!(state.cursor, page - 1);
+    assert_eq!(state.table.at, page - 1);
     update(&mut state, Action::Resize(80, 12));
-    assert!(state.offset <= state.cursor && state.cursor < state.offset + state.page_rows());
+    assert!(state.table.offset <= state.table.at && state.table.at < state.table.offset + state.page_rows());
 }
 
 #[test]
@@ -202,7 +203,7 @@ fn sorting_by_keys_and_mouse() {
     assert!(state.sort.inverted);
     let rows = state.overview().rows.y;
     update(&mut state, Action::Click(5, rows + 2));
-    assert_eq!((state.cursor, state.view), (2, View::Overview));
+    assert_eq!((state.table.at, state.view), (2, View::Overview));
     update(&mut state, Action::Click(5, rows + 2));
     assert_eq!(state.view, View::Detail);
 }
@@ -320,9 +321,10 @@ fn keys_without_meaning_draw_nothing() {
     assert_eq!(press(&mut state, "g"), Effect::None);
 }
 
-/// What a tick and a key cost with many connections: run by hand under `perf stat` or `time`, never a timed test.
+/// What ticks, keys and frames cost with many connections, in CPU time of this thread: run by hand with `--nocapture`, in
+/// an optimised build, never a timed test.
 #[test]
-#[ignore = "a load to be measured from outside"]
+#[ignore = "a load to be measured, not judged"]
 fn twenty_thousand_connections() {
     let limits = Limit::ALL;
     let many = |tick: u64| -> Vec<Connection> {
@@ -332,8 +334,8 @@ fn twenty_thousand_connections() {
                 connection(
                     id,
                     limit,
-                    "worker",
-                    &format!("192.0.2.{}:{id}", id % 250),
+                    &format!("worker-{}", id % 40),
+                    &format!("192.0.{}.{}:{id}", id % 100, id % 250),
                     ((id * 7 + tick) % 1_000) as f64,
                 )
             })
@@ -342,13 +344,68 @@ fn twenty_thousand_connections() {
     let ticks: Vec<_> = (1..=2).map(|tick| snapshot(tick, many(tick))).collect();
     let mut state = empty(200, 50);
     let mut terminal = super::fixture::terminal(&state);
-    for round in 0..100_u64 {
+    let mut round = 0;
+    let mut tick = |state: &mut State| {
+        round += 1;
         let mut tick = (*ticks[(round % 2) as usize]).clone();
         (tick.tick, tick.at_ns) = (round + 1, (round + 1) * 1_000_000_000);
-        update(&mut state, Action::Snapshot(std::sync::Arc::new(tick)));
-        press(&mut state, "j");
-        terminal
-            .draw(|frame| crate::top::screen::render(frame, &state))
-            .unwrap();
+        let tick = std::sync::Arc::new(tick);
+        cpu_ms(|| {
+            update(state, Action::Snapshot(tick));
+        })
+    };
+    for (keys, name) in [
+        ("1", "connections"),
+        ("2", "processes"),
+        ("4", "peers"),
+        ("4l", "peers, one unfolded"),
+        ("6", "findings"),
+        ("7", "host"),
+        ("1<Enter>", "detail"),
+    ] {
+        press(&mut state, keys);
+        const ROUNDS: u32 = 20;
+        let (mut ticking, mut drawing, mut moving) = (0.0, 0.0, 0.0);
+        for _ in 0..ROUNDS {
+            ticking += tick(&mut state);
+            let mut draw = |state: &State| {
+                cpu_ms(|| {
+                    terminal
+                        .draw(|frame| crate::top::screen::render(frame, state))
+                        .unwrap();
+                })
+            };
+            drawing += draw(&state);
+            moving += cpu_ms(|| {
+                press(&mut state, "j");
+            });
+            moving += draw(&state);
+        }
+        let each = |total: f64| total / f64::from(ROUNDS);
+        println!(
+            "{name}: a tick {:.1} ms, a frame {:.1} ms, a key and its frame {:.1} ms",
+            each(ticking),
+            each(drawing),
+            each(moving)
+        );
+        press(&mut state, "<Esc><Esc>");
     }
+    press(&mut state, "1/");
+    for keys in ["r", "t", "t", ">", "5", " ", "w", "o"] {
+        let key = cpu_ms(|| {
+            press(&mut state, keys);
+        });
+        println!("`{keys}` in the filter: {key:.1} ms");
+    }
+}
+
+/// CPU time that `work` takes this thread.
+fn cpu_ms(work: impl FnOnce()) -> f64 {
+    let now = || {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::ThreadCPUTime);
+        now.tv_sec as f64 * 1e3 + now.tv_nsec as f64 / 1e6
+    };
+    let before = now();
+    work();
+    now() - before
 }

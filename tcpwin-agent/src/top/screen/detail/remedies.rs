@@ -4,23 +4,22 @@ use ratatui::text::{Line, Span};
 
 use super::section;
 use crate::classify::Remedy;
-use crate::snapshot::Connection;
 use crate::snapshot::figures::side_text;
 use crate::top::text::{clean, width, wrap};
 use crate::top::theme::Theme;
 use crate::units::bytes_text;
 
 /// The section: each change on a line of its own from the left edge, so that a mouse can copy it too.
-pub(super) fn lines(connection: &Connection, cells: usize, theme: Theme) -> Vec<Line<'static>> {
-    if connection.remedies.is_empty() {
+pub(in crate::top::screen) fn lines(remedies: &[Remedy], cells: usize, theme: Theme) -> Vec<Line<'static>> {
+    if remedies.is_empty() {
         return Vec::new();
     }
-    let keys = match connection.remedies.len() {
+    let keys = match remedies.len() {
         1 => "y copies it".to_owned(),
         several => format!("1 to {} copy it", several.min(9)),
     };
     let mut lines = vec![section(&format!("what to change: {keys}"), cells, theme)];
-    for (number, remedy) in (1_usize..).zip(&connection.remedies) {
+    for (number, remedy) in (1_usize..).zip(remedies) {
         lines.push(Line::from(vec![
             Span::styled(format!(" {number} "), theme.key()),
             Span::styled(side_text(remedy.side), theme.title()),

@@ -7,8 +7,9 @@ use ratatui::text::Span;
 
 use crate::top::screen::canvas::ends;
 use crate::top::state::{FeedState, State};
-use crate::top::text::{clean, elide, width};
+use crate::top::text::{age_text, clean, elide, width};
 use crate::top::theme::Sign;
+use crate::top::view::View;
 
 /// Draws it.
 pub(in crate::top::screen) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
@@ -28,8 +29,16 @@ pub(in crate::top::screen) fn render(frame: &mut Frame<'_>, area: Rect, state: &
         } else {
             format!("  Linux {}", health.kernel)
         };
-        format!("  {}{kernel}  source {}", health.host, health.source)
+        let up = snapshot.facts.uptime_s.map_or(String::new(), |s| {
+            format!("  up {}", age_text(s.saturating_mul(1_000_000)))
+        });
+        format!("  {}{kernel}{up}  source {}", health.host, health.source)
     });
+    // A view of text alone has no line for the way that led to it.
+    let place = match state.view {
+        View::Detail | View::Help => format!("  {}", super::tabs::way(state)),
+        _ => place,
+    };
     let place = clean(&place, theme.ascii);
     let place = elide(&place, room, theme.sign(Sign::Ellipsis));
     let left = vec![

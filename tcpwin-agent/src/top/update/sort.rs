@@ -1,0 +1,99 @@
+//! The order of the table and of the lists.
+
+use crate::top::column::Column;
+use crate::top::order::Sort;
+use crate::top::state::State;
+
+/// Sorts by the column at `x`.
+pub(super) fn at(state: &mut State, x: u16) {
+    let is_at = |left: u16, width: u16| (left..left + width).contains(&x);
+    let column = state
+        .columns()
+        .into_iter()
+        .find(|place| is_at(place.x, place.width));
+    let field = state.spots().into_iter().find(|spot| is_at(spot.x, spot.width));
+    if let Some(sorted) = state.grid_sort() {
+        if let Some(field) = field {
+            *sorted = sorted.by(field.field);
+            state.rearrange();
+        }
+    } else if let Some(place) = column {
+        by(state, state.sort.by(place.column));
+    }
+}
+
+/// Sorts by the next column.
+pub(super) fn next(state: &mut State) {
+    let shown = state.spots().len();
+    match state.grid_sort() {
+        Some(_) if shown > 0 => {
+            let to = grid_column(state).map_or(0, |at| (at + 1) % shown);
+            sort_grid(state, to);
+        }
+        Some(_) => {}
+        None => by(state, state.sort.next()),
+    }
+}
+
+/// Sorts the other way round.
+pub(super) fn inverted(state: &mut State) {
+    match state.grid_sort() {
+        Some(sorted) => {
+            sorted.inverted = !sorted.inverted;
+            state.rearrange();
+        }
+        None => by(
+            state,
+            Sort {
+                inverted: !state.sort.inverted,
+                ..state.sort
+            },
+        ),
+    }
+}
+
+fn by(state: &mut State, sort: Sort) {
+    state.sort = sort;
+    state.rearrange();
+}
+
+/// Which of the columns on the screen the list is sorted by.
+fn grid_column(state: &mut State) -> Option<usize> {
+    let field = state.grid_sort()?.field?;
+    state.spots().iter().position(|spot| spot.field == field)
+}
+
+/// Sorts the list by a column on the screen.
+fn sort_grid(state: &mut State, column: usize) {
+    let Some(field) = state.spots().get(column).map(|spot| spot.field) else {
+        return;
+    };
+    if let Some(sorted) = state.grid_sort().filter(|sorted| sorted.field != Some(field)) {
+        *sorted = sorted.by(field);
+        state.rearrange();
+    }
+}
+
+/// Sorts by the column on the screen `step` to the right of the one sorted by.
+pub(super) fn beside(state: &mut State, step: isize) {
+    if state.grid_sort().is_some() {
+        let last = state.spots().len().saturating_sub(1);
+        let to = grid_column(state).map_or(0, |at| at.saturating_add_signed(step).min(last));
+        return sort_grid(state, to);
+    }
+    let shown: Vec<Column> = state.columns().iter().map(|place| place.column).collect();
+    let at = shown
+        .iter()
+        .position(|column| *column == state.sort.column)
+        .unwrap_or(0);
+    let to = at.saturating_add_signed(step).min(shown.len().saturating_sub(1));
+    if let Some(column) = shown.get(to).filter(|column| **column != state.sort.column) {
+        by(
+            state,
+            Sort {
+                column: *column,
+                inverted: false,
+            },
+        );
+    }
+}
