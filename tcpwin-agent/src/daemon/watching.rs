@@ -30,6 +30,8 @@ struct Watched {
     samples: VecDeque<Sample>,
     /// Of them, the newest ones that no snapshot has brought.
     untold: usize,
+    /// Untold ones that had to go since the last ask: a gap, should somebody ask again.
+    gap: u64,
 }
 
 impl Watching {
@@ -52,6 +54,7 @@ impl Watching {
                     until: now,
                     samples: VecDeque::new(),
                     untold: 0,
+                    gap: 0,
                 });
                 self.connections.len() - 1
             }
@@ -62,6 +65,7 @@ impl Watching {
         let watched = &mut self.connections[at];
         watched.until = Instant(now.0 + LEASE.0);
         watched.untold = 0;
+        self.missed += std::mem::take(&mut watched.gap);
         watched.samples.iter().copied().collect()
     }
 
@@ -72,13 +76,13 @@ impl Watching {
         }
         source.take_samples(&mut |key, sample| {
             if let Some(watched) = self.connections.iter_mut().find(|watched| watched.key == key) {
-                self.missed += watched.take(sample);
+                watched.take(sample);
             }
         });
         self.expire(now, source);
     }
 
-    /// Samples that were given up before a snapshot brought them.
+    /// Samples that a reader has missed; of a connection that nobody asks for any more, none.
     pub(super) const fn missed(&self) -> u64 {
         self.missed
     }
@@ -95,8 +99,8 @@ impl Watching {
 }
 
 impl Watched {
-    /// Keeps a sample; gives how many untold ones had to go for it.
-    fn take(&mut self, sample: Sample) -> u64 {
+    /// Keeps a sample.
+    fn take(&mut self, sample: Sample) {
         let is_full = self.samples.len() >= KEPT;
         let is_lost = is_full && self.untold >= KEPT;
         if is_full {
@@ -104,7 +108,7 @@ impl Watched {
         }
         self.samples.push_back(sample);
         self.untold = (self.untold + 1).min(KEPT);
-        u64::from(is_lost)
+        self.gap += u64::from(is_lost);
     }
 }
 
@@ -214,8 +218,9 @@ mod tests {
         let mut watching = Watching::default();
         watching.ask(&watch(7), Instant(0), &mut source);
         watching.follow(Instant(1), &mut source);
-        assert_eq!(watching.missed(), 100);
+        assert_eq!(watching.missed(), 0, "perhaps nobody wants them");
         let samples = watching.ask(&watch(7), Instant(2), &mut source);
+        assert_eq!(watching.missed(), 100);
         assert_eq!(samples.len(), KEPT);
         assert_eq!(samples.last().unwrap().at_ns, KEPT as u64 + 100);
         source.each = 50;
