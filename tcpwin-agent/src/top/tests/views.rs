@@ -13,7 +13,7 @@ use crate::top::update::update;
 use crate::top::view::{By, View};
 
 /// What leads to each view, and its name.
-const WAYS: [(&str, &str); 12] = [
+const WAYS: [(&str, &str); 13] = [
     ("1", "overview"),
     ("2", "processes"),
     ("3", "containers"),
@@ -26,6 +26,7 @@ const WAYS: [(&str, &str); 12] = [
     ("1<Enter>", "detail"),
     ("?", "help"),
     (":p", "command"),
+    ("C", "chooser"),
 ];
 
 /// Ids of the connections in the table.
@@ -322,7 +323,7 @@ fn lists_are_sorted_by_keys() {
 fn the_way_to_the_help_leads_back() {
     for (keys, name) in WAYS
         .iter()
-        .filter(|(_, name)| *name != "command" && *name != "help")
+        .filter(|(_, name)| !matches!(*name, "command" | "help" | "chooser"))
     {
         let mut state = state(120, 40);
         press(&mut state, keys);
@@ -358,7 +359,7 @@ proptest! {
     fn no_size_breaks_a_view(
         way in 0..WAYS.len(),
         sizes in proptest::collection::vec((0_u16..300, 0_u16..100), 1..4),
-        keys in "[jkGxsI<>,. hl/?1-7:ygo]{0,6}",
+        keys in "[jkGxsI<>,. hl/?1-9:ygoCPcpn]{0,6}",
         mode in 0_usize..3,
         ascii: bool,
     ) {
