@@ -60,6 +60,8 @@ pub(crate) enum Action {
     FilterPaste(String),
     /// Puts the next preset on.
     PresetNext,
+    /// Puts the preset of this name on.
+    Preset(String),
     /// Something that was asked for is done, or why not.
     Said(String),
     /// Opens the list of columns.

@@ -13,6 +13,9 @@ pub(crate) struct Command {
     pub(crate) action: Action,
 }
 
+/// The command that takes a name: of the preset to put on, without one the next.
+const PRESET: &str = "preset";
+
 /// All commands, views first.
 pub(crate) fn commands() -> impl Iterator<Item = Command> {
     let views = ROOTS.iter().map(|root| Command {
@@ -21,7 +24,9 @@ pub(crate) fn commands() -> impl Iterator<Item = Command> {
         action: Action::Go(root.view),
     });
     let others = [
-        ("help", &["keys"] as &[_], Action::Help),
+        ("columns", &[] as &[_], Action::ChooserStart),
+        (PRESET, &[], Action::PresetNext),
+        ("help", &["keys"], Action::Help),
         ("quit", &["exit"], Action::Quit),
     ];
     views.chain(others.into_iter().map(|(name, aliases, action)| Command {
@@ -53,7 +58,10 @@ impl CommandLine {
 
     /// Commands that begin with what was written, or whose other names do; those whose own name does come first.
     pub(crate) fn candidates(&self) -> impl Iterator<Item = Command> + '_ {
-        let written = self.text.trim().to_ascii_lowercase();
+        let written = match self.preset() {
+            Some(_) => PRESET.to_owned(),
+            None => self.text.trim().to_ascii_lowercase(),
+        };
         let by_alias = written.clone();
         let named = commands().filter(move |command| command.name.starts_with(&written));
         let also = commands().filter(move |command| {
@@ -70,7 +78,16 @@ impl CommandLine {
 
     /// What Enter does.
     pub(crate) fn action(&self) -> Option<Action> {
+        if let Some(name) = self.preset() {
+            return Some(Action::Preset(name.to_owned()));
+        }
         self.candidates().nth(self.at()).map(|command| command.action)
+    }
+
+    /// The name after the command that takes one.
+    fn preset(&self) -> Option<&str> {
+        let (command, name) = self.text.trim().split_once(' ')?;
+        command.eq_ignore_ascii_case(PRESET).then(|| name.trim())
     }
 
     /// On to the next candidate, or back.
@@ -123,7 +140,14 @@ mod tests {
         assert_eq!(names("pe"), ["peers"]);
         assert_eq!(
             names("p"),
-            ["processes", "peers", "containers", "listeners", "findings"]
+            [
+                "processes",
+                "peers",
+                "preset",
+                "containers",
+                "listeners",
+                "findings"
+            ]
         );
         assert_eq!(names("POD"), ["containers"]);
         assert_eq!(names("nothing"), Vec::<&str>::new());
@@ -132,6 +156,8 @@ mod tests {
             Some(Action::Go(View::Groups(By::Process)))
         ));
         assert!(matches!(line("exit").action(), Some(Action::Quit)));
+        assert!(matches!(line("pres").action(), Some(Action::PresetNext)));
+        assert!(matches!(line("preset web").action(), Some(Action::Preset(name)) if name == "web"));
         assert!(line("x").action().is_none());
     }
 

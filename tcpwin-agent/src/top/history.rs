@@ -126,6 +126,14 @@ impl History {
 impl Ring {
     fn push(&mut self, connection: &Connection, snapshot: &Snapshot) {
         self.tick = snapshot.tick;
+        // A recording that is played goes back, and so does the clock of another agent.
+        if self
+            .points
+            .back()
+            .is_some_and(|last| last.at_ns >= snapshot.at_ns)
+        {
+            self.points.clear();
+        }
         if self.points.len() == TICKS {
             self.points.pop_front();
         }

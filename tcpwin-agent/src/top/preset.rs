@@ -49,6 +49,21 @@ pub(crate) fn next(state: &mut State) {
     put_on(state, (next < count).then_some(next));
 }
 
+/// Puts the preset of this name on.
+pub(crate) fn named(state: &mut State, name: &str) {
+    match state.presets.all.iter().position(|preset| preset.name == name) {
+        Some(at) => put_on(state, Some(at)),
+        None => {
+            let names: Vec<&str> = state.presets.all.iter().map(|preset| &*preset.name).collect();
+            let there_are = match &*names {
+                [] => "there are none".to_owned(),
+                names => format!("there are {}", names.join(", ")),
+            };
+            state.message = Some(format!("no preset `{name}`; {there_are}"));
+        }
+    }
+}
+
 /// Puts a preset on, or the look of the start.
 fn put_on(state: &mut State, at: Option<usize>) {
     let start = state.presets.start.get_or_insert_with(|| Start {

@@ -163,6 +163,7 @@ pub(crate) fn update(state: &mut State, action: Action) -> Effect {
         }
         Action::Play(play) => effect = steer(state, play),
         Action::PresetNext => preset::next(state),
+        Action::Preset(name) => preset::named(state, &name),
         Action::Said(message) => state.message = Some(message),
         Action::ChooserStart => chooser::start(state),
         Action::Choose(choose) => chooser::choose(state, choose),

@@ -117,6 +117,10 @@ fn presets_come_round_to_the_start() {
     assert!(draw(&state).contains("preset: web"));
     press(&mut state, "P");
     assert_eq!((state.sort.column, state.rows.len()), (Column::Limit, 9));
+    press(&mut state, ":preset web<Enter>");
+    assert_eq!(state.rows.len(), 1);
+    press(&mut state, ":preset wbe<Enter>");
+    assert!(draw(&state).contains("no preset `wbe`; there are slow, web"));
 }
 
 #[test]

@@ -293,6 +293,8 @@ fn history_is_bounded() {
     }
     assert_eq!((of(&state, 1), of(&state, page)), (3, 3));
     assert_eq!(of(&state, 1_500), TICKS, "those that were seen go last");
+    update(&mut state, Action::Snapshot(snapshot(150, many(1_500))));
+    assert_eq!(of(&state, 1_500), 1, "who goes back in time begins anew");
     update(&mut state, Action::Snapshot(snapshot(1_000, many(1))));
     assert_eq!(
         (of(&state, 1_500), state.history.len()),

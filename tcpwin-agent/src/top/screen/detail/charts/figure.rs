@@ -65,9 +65,15 @@ pub(super) fn drawn(
                 of_point: |point| point.snd_wnd,
                 of_sample: Some(|sample| f64::from(sample.snd_wnd_bytes)),
             };
+            // A sample tells what is not acknowledged: while something is lost, that is more than what is in flight.
+            let unacked = closeup.samples().next_back();
+            let (name, now) = match unacked {
+                Some(sample) => ("unacked", bytes(Some(sample.in_flight_bytes))),
+                None => ("in flight", bytes(tcp.in_flight_bytes)),
+            };
             (
                 Unit::Bytes,
-                draw("in flight", &in_flight, bytes(tcp.in_flight_bytes)),
+                draw(name, &in_flight, now),
                 draw("snd_wnd", &snd_wnd, bytes(tcp.snd_wnd_bytes)),
             )
         }
