@@ -6,8 +6,8 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 
 use crate::config::{
-    Age, ByteSize, Capacity, ListenAddress, LogFormat, LogLevel, Overrides, PathBandwidth, RecordSettings,
-    SourceChoice, TelemetryPath, Tick,
+    Age, ByteSize, Capacity, ListenAddress, LogFormat, LogLevel, MetricsSaid, Overrides, PathBandwidth,
+    RecordSettings, SourceChoice, TelemetryPath, Tick,
 };
 use crate::query::{Filter, FilterError};
 use crate::snapshot::TraceEvent;
@@ -153,6 +153,8 @@ pub struct AgentArgs {
     #[command(flatten)]
     #[expect(missing_docs, reason = "clap would show it")]
     pub watch: WatchArgs,
+    #[command(flatten)]
+    metrics: MetricsSaid,
     /// Address to listen on; may be given several times; port 0 takes a free one [default: 127.0.0.1:10430]
     #[arg(
         long = "web.listen-address",
@@ -353,6 +355,7 @@ impl AgentArgs {
     #[must_use]
     pub fn overrides(&self) -> Overrides {
         Overrides {
+            metrics: self.metrics.clone(),
             listen_address: self.listen_address.clone(),
             telemetry_path: self.telemetry_path.clone(),
             log_level: self.log_level,
@@ -403,6 +406,7 @@ mod tests {
     #[test]
     fn flags_are_those_of_prometheus_people() {
         let line = "tcpwin agent --source sock_diag --interval 250ms --path-bandwidth 1Gbit --path-bandwidth 192.0.2.0/24=5Mbit --web.listen-address :0 \
+                    --metrics.group-by process --metrics.peer-prefix 192.0.2.0/24 --metrics.classic-histograms \
                     --web.listen-address [::1]:0 --web.telemetry-path /m --log.level debug --log.format json";
         let cli = Cli::try_parse_from(line.split_whitespace()).unwrap();
         let Command::Agent(arguments) = cli.command else {

@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 mod keep;
+mod metrics;
 mod path_bandwidth;
 mod setting;
 
 pub use keep::{Age, ByteSize, History, HistorySettings, Record, RecordSettings};
+pub use metrics::{GroupBy, MaxGroups, Metrics, MetricsSaid, PeerPrefix};
 pub use path_bandwidth::{PathBandwidth, PathBandwidths};
 pub use setting::{
     Capacity, Invalid, ListenAddress, LogFormat, LogLevel, SourceChoice, TelemetryPath, Tick, duration,
@@ -27,6 +29,8 @@ pub struct Config {
     pub max_connections: Capacity,
     /// What paths can carry, where the user says so.
     pub path_bandwidth: Vec<PathBandwidth>,
+    /// The metrics.
+    pub metrics: Metrics,
     /// The HTTP side.
     pub web: Web,
     /// The log.
@@ -63,6 +67,7 @@ pub struct File {
     interval: Option<Tick>,
     max_connections: Option<Capacity>,
     path_bandwidth: Option<PathBandwidths>,
+    metrics: MetricsSaid,
     web: FileWeb,
     log: FileLog,
     record: RecordSettings,
@@ -91,6 +96,7 @@ pub struct Overrides {
     pub interval: Option<Tick>,
     pub max_connections: Option<Capacity>,
     pub path_bandwidth: Vec<PathBandwidth>,
+    pub metrics: MetricsSaid,
     pub listen_address: Vec<ListenAddress>,
     pub telemetry_path: Option<TelemetryPath>,
     pub log_level: Option<LogLevel>,
@@ -166,6 +172,7 @@ impl Config {
             interval: flags.interval.or(file.interval).unwrap_or_default(),
             max_connections: flags.max_connections.or(file.max_connections).unwrap_or_default(),
             path_bandwidth,
+            metrics: Metrics::merge(file.metrics, flags.metrics),
             web: Web {
                 listen_address,
                 telemetry_path: telemetry_path.unwrap_or_default(),
@@ -186,6 +193,7 @@ impl Config {
             ("source", self.source != running.source),
             ("max-connections", self.max_connections != running.max_connections),
             ("path-bandwidth", self.path_bandwidth != running.path_bandwidth),
+            ("metrics", self.metrics != running.metrics),
             (
                 "web.listen-address",
                 self.web.listen_address != running.web.listen_address,
@@ -296,6 +304,9 @@ mod tests {
             "[web]\ntelemetry-path = \"metrics\"\n",
             "[web]\ntelemetry-path = \"/api/v1/metrics\"\n",
             "[web]\nlisten-address = []\n",
+            "[metrics]\ngroup-by = [\"user\"]\n",
+            "[metrics]\npeer-prefix = [\"near\"]\n",
+            "[metrics]\nmax-groups = 0\n",
             "[log]\nlevel = \"loud\"\n",
             "[log\n",
             "interval = \"1s\"\ninterval = \"2s\"\n",

@@ -5,6 +5,7 @@ mod blind;
 mod causes;
 mod delta;
 mod entry;
+mod grouping;
 pub mod interval;
 mod kept;
 pub mod owner;
@@ -14,8 +15,10 @@ mod quiet;
 mod recent;
 mod row;
 mod table;
+mod tallies;
 
 pub use entry::{FindOwner, Ownership};
+pub use grouping::Grouping;
 pub use kept::Kept;
 pub use paths::Paths;
 pub use table::{Table, TableConfig};

@@ -9,6 +9,7 @@ use clap::{Parser, Subcommand};
 mod bench;
 mod binaries;
 mod demo;
+mod docs;
 mod lab;
 mod paths;
 mod process;
@@ -40,6 +41,8 @@ enum Command {
     Lab(lab::LabArgs),
     /// Measure what tcpwin costs, beside `ss` in the same run
     Bench(bench::BenchArgs),
+    /// Write what is made from the code: docs/metrics.md
+    Docs,
     /// Run a command under another kernel
     Vm(vm::VmArgs),
     /// The end-to-end suites of one place, as `test` starts them
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
         Command::Lab(args) => lab::run(args).map(|()| ExitCode::SUCCESS),
         Command::Test(args) => test::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Suites(args) => suites::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Docs => docs::run().map(|()| ExitCode::SUCCESS),
         Command::Vm(args) => vm::command(args),
     };
     result.unwrap_or_else(|error| {

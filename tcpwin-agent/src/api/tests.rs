@@ -100,7 +100,7 @@ fn served(first: Snapshot) -> Served {
     let listeners = bind(&["127.0.0.1:0".parse().unwrap()]).unwrap();
     let address = listeners[0].address();
     let (inlet, handle) = feed::channel(first);
-    let routes = routes(handle.clone(), Exporter::new(handle.watch()), "/metrics");
+    let routes = routes(handle.clone(), Exporter::new(handle.watch(), false), "/metrics");
     let server = runtime.block_on(async { serve(listeners, routes) });
     Served {
         runtime,

@@ -9,6 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, de};
 
 use super::keep::{Age, ByteSize};
+use super::metrics::{MaxGroups, PeerPrefix};
 use super::path_bandwidth::PathBandwidth;
 
 /// A value that is not allowed, with what is.
@@ -67,7 +68,9 @@ deserialize_setting!(
     ListenAddress,
     TelemetryPath,
     ByteSize,
-    Age
+    Age,
+    PeerPrefix,
+    MaxGroups
 );
 
 /// Which source gives the observations.
