@@ -5,8 +5,8 @@ use std::process::Command;
 
 use anyhow::{Context as _, Result};
 
-use crate::paths;
 use crate::process::{self, announce};
+use crate::{dashboards, paths};
 
 /// Writes them.
 pub fn run() -> Result<()> {
@@ -19,7 +19,8 @@ pub fn run() -> Result<()> {
         "--example",
         "metrics_document",
     ]);
-    write("docs/metrics.md", &process::output(&mut example)?)
+    write("docs/metrics.md", &process::output(&mut example)?)?;
+    dashboards::write()
 }
 
 fn write(path: &str, text: &str) -> Result<()> {

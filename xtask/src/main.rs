@@ -8,6 +8,7 @@ use clap::{Parser, Subcommand};
 
 mod bench;
 mod binaries;
+mod dashboards;
 mod demo;
 mod docs;
 mod lab;
@@ -41,7 +42,7 @@ enum Command {
     Lab(lab::LabArgs),
     /// Measure what tcpwin costs, beside `ss` in the same run
     Bench(bench::BenchArgs),
-    /// Write what is made from the code: docs/metrics.md
+    /// Write what is made from the code: docs/metrics.md and the dashboards
     Docs,
     /// Run a command under another kernel
     Vm(vm::VmArgs),

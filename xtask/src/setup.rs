@@ -37,6 +37,7 @@ const NATIVE: &[Package] = &[
     Package::with_program("openssh-client", "ssh"),
     Package::with_service("openssh-server", "sshd", "ssh"),
     Package::with_service("prometheus", "promtool", "prometheus"),
+    Package::with_program("jsonnet", "jsonnet"),
 ];
 
 /// What boots a guest.

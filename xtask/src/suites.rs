@@ -12,6 +12,7 @@ use crate::suites::report::Recorder;
 
 mod demo;
 mod metrics;
+mod prometheus;
 pub mod report;
 mod scenarios;
 
@@ -62,6 +63,11 @@ const SUITES: &[Suite] = &[
         name: "metrics",
         places: NATIVE,
         run: metrics::run,
+    },
+    Suite {
+        name: "prometheus",
+        places: NATIVE,
+        run: prometheus::run,
     },
 ];
 

@@ -57,6 +57,11 @@ impl Log {
 impl Agent {
     /// Starts it and waits until it is ready.
     pub fn start(binary: &Path, source: &str) -> Result<Self> {
+        Self::start_with(binary, source, &[])
+    }
+
+    /// The same with more arguments.
+    pub fn start_with(binary: &Path, source: &str, more: &[&str]) -> Result<Self> {
         let port = free_port()?;
         let mut command = Command::new(binary);
         command
@@ -67,6 +72,7 @@ impl Agent {
                 "--web.listen-address",
                 &format!("127.0.0.1:{port}"),
             ])
+            .args(more)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
@@ -149,10 +155,16 @@ impl Agent {
 
     /// What it answers to a GET of this path.
     pub fn get(&self, path: &str) -> Result<String> {
+        self.get_as(path, "*/*")
+    }
+
+    /// The same in a format.
+    pub fn get_as(&self, path: &str, accept: &str) -> Result<String> {
         let url = format!("{}{path}", self.url);
         let mut answer = self
             .client
             .get(&url)
+            .header("accept", accept)
             .call()
             .context("the agent does not answer")?;
         let status = answer.status();
@@ -166,6 +178,11 @@ impl Agent {
             bail!("{url} answers {status}: {body}");
         }
         Ok(body)
+    }
+
+    /// Where it listens: address and port.
+    pub fn address(&self) -> &str {
+        self.url.trim_start_matches("http://")
     }
 
     /// Its process.
