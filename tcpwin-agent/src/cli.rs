@@ -7,8 +7,8 @@ use clap::{Args, Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
 use crate::config::{
-    Age, ByteSize, Capacity, HistorySettings, ListenAddress, LogFormat, LogLevel, Overrides, PathBandwidth,
-    RecordSettings, SocketMode, SourceChoice, TelemetryPath, Tick,
+    Age, ByteSize, Capacity, HistorySettings, ListenAddress, LogFormat, LogLevel, MetricsSaid, Overrides,
+    PathBandwidth, RecordSettings, SocketMode, SourceChoice, TelemetryPath, Tick,
 };
 use crate::history;
 use crate::query::{Filter, FilterError};
@@ -211,6 +211,8 @@ pub struct AgentArgs {
     #[command(flatten)]
     #[expect(missing_docs, reason = "clap would show it")]
     pub watch: WatchArgs,
+    #[command(flatten)]
+    metrics: MetricsSaid,
     /// Address to listen on, or unix:/PATH; may be given several times; port 0 takes a free one [default: 127.0.0.1:10430]
     #[arg(
         long = "web.listen-address",
@@ -525,6 +527,7 @@ impl AgentArgs {
     #[must_use]
     pub fn overrides(&self) -> Overrides {
         Overrides {
+            metrics: self.metrics.clone(),
             listen_address: self.listen_address.clone(),
             socket_mode: self.socket_mode,
             telemetry_path: self.telemetry_path.clone(),
@@ -581,6 +584,7 @@ mod tests {
     #[test]
     fn flags_are_those_of_prometheus_people() {
         let line = "tcpwin agent --source sock_diag --interval 250ms --path-bandwidth 1Gbit --path-bandwidth 192.0.2.0/24=5Mbit --web.listen-address :0 \
+                    --metrics.group-by process --metrics.peer-prefix 192.0.2.0/24 --metrics.classic-histograms \
                     --web.listen-address [::1]:0 --web.telemetry-path /m --log.level debug --log.format json";
         let cli = Cli::try_parse_from(line.split_whitespace()).unwrap();
         let Command::Agent(arguments) = cli.command else {

@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 mod keep;
+mod metrics;
 mod path_bandwidth;
 mod setting;
 
 pub use keep::{Age, ByteSize, History, HistorySettings, Record, RecordSettings};
+pub use metrics::{GroupBy, MaxGroups, Metrics, MetricsSaid, PeerPrefix};
 pub use path_bandwidth::{PathBandwidth, PathBandwidths};
 pub use setting::{
     Capacity, Invalid, ListenAddress, LogFormat, LogLevel, SocketMode, SourceChoice, TelemetryPath, Tick,
@@ -28,6 +30,8 @@ pub struct Config {
     pub max_connections: Capacity,
     /// What paths can carry, where the user says so.
     pub path_bandwidth: Vec<PathBandwidth>,
+    /// The metrics.
+    pub metrics: Metrics,
     /// The HTTP side.
     pub web: Web,
     /// The log.
@@ -66,6 +70,7 @@ pub struct File {
     interval: Option<Tick>,
     max_connections: Option<Capacity>,
     path_bandwidth: Option<PathBandwidths>,
+    metrics: MetricsSaid,
     web: FileWeb,
     log: FileLog,
     record: RecordSettings,
@@ -95,6 +100,7 @@ pub struct Overrides {
     pub interval: Option<Tick>,
     pub max_connections: Option<Capacity>,
     pub path_bandwidth: Vec<PathBandwidth>,
+    pub metrics: MetricsSaid,
     pub listen_address: Vec<ListenAddress>,
     pub socket_mode: Option<SocketMode>,
     pub telemetry_path: Option<TelemetryPath>,
@@ -171,6 +177,7 @@ impl Config {
             interval: flags.interval.or(file.interval).unwrap_or_default(),
             max_connections: flags.max_connections.or(file.max_connections).unwrap_or_default(),
             path_bandwidth,
+            metrics: Metrics::merge(file.metrics, flags.metrics),
             web: Web {
                 listen_address,
                 socket_mode: flags.socket_mode.or(file.web.socket_mode).unwrap_or_default(),
@@ -192,6 +199,7 @@ impl Config {
             ("source", self.source != running.source),
             ("max-connections", self.max_connections != running.max_connections),
             ("path-bandwidth", self.path_bandwidth != running.path_bandwidth),
+            ("metrics", self.metrics != running.metrics),
             (
                 "web.listen-address",
                 self.web.listen_address != running.web.listen_address,
@@ -303,6 +311,9 @@ mod tests {
             "[web]\ntelemetry-path = \"metrics\"\n",
             "[web]\ntelemetry-path = \"/api/v1/metrics\"\n",
             "[web]\nlisten-address = []\n",
+            "[metrics]\ngroup-by = [\"user\"]\n",
+            "[metrics]\npeer-prefix = [\"near\"]\n",
+            "[metrics]\nmax-groups = 0\n",
             "[log]\nlevel = \"loud\"\n",
             "[log\n",
             "interval = \"1s\"\ninterval = \"2s\"\n",

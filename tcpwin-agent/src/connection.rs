@@ -5,6 +5,7 @@ mod blind;
 mod causes;
 mod delta;
 mod entry;
+mod grouping;
 pub mod interval;
 mod kept;
 pub mod owner;
@@ -15,8 +16,10 @@ mod recent;
 mod row;
 mod spent;
 mod table;
+mod tallies;
 
 pub use entry::{FindOwner, Ownership};
+pub use grouping::Grouping;
 pub use kept::Kept;
 pub use paths::Paths;
 pub use spent::{Held, Rest, Spent, Sum};

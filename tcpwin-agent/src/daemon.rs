@@ -96,7 +96,7 @@ pub async fn run(
 ) -> anyhow::Result<()> {
     let Resources { listeners, pipeline } = resources;
     let handle = pipeline.handle();
-    let exporter = Exporter::new(handle.watch());
+    let exporter = Exporter::new(handle.watch(), config.metrics.classic_histograms);
     let routes = api::routes(handle.clone(), exporter, config.web.telemetry_path.as_str());
     let server = api::serve(listeners, routes);
     let mut service = notify::Service::from_environment(handle.clone());

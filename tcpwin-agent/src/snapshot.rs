@@ -12,6 +12,7 @@ use crate::classify::{Bound, Direction, Limit, Remedy, Side};
 use crate::observation::{FastOpen, HookState, Origin, Retransmits, TcpState};
 
 mod cause;
+mod distribution;
 mod event;
 pub mod feed;
 pub mod figures;
@@ -19,12 +20,15 @@ mod finding;
 mod host;
 pub mod playback;
 mod sample;
+mod tally;
 
 pub use cause::{Cause, cost};
+pub use distribution::Distribution;
 pub use event::{TraceEvent, Whose};
 pub use finding::Finding;
 pub use host::{AcceptQueues, FastOpenCounts, HostFacts, Interface, Listener, MemoryPressure};
 pub use sample::{Sample, Watch};
+pub use tally::{Distributions, FastOpenOutcomes, Group, Held, Spent, Tally};
 
 /// The process that holds a socket.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -326,6 +330,12 @@ pub struct Snapshot {
     pub health: Health,
     /// Over all connections.
     pub summary: Summary,
+    /// What only metrics tell of them; never part of the JSON.
+    #[serde(skip)]
+    pub tally: Arc<Tally>,
+    /// CPU time that the ends of intervals took, s; never part of the JSON.
+    #[serde(skip)]
+    pub ticks: Arc<Distribution>,
     /// What is worth telling of many at once, what gives most first; empty when nobody asked for the connections.
     #[serde(default)]
     pub findings: Vec<Finding>,

@@ -8,7 +8,9 @@ use clap::{Parser, Subcommand};
 
 mod bench;
 mod binaries;
+mod dashboards;
 mod demo;
+mod docs;
 mod fuzz;
 mod lab;
 mod paths;
@@ -43,6 +45,8 @@ enum Command {
     Bench(bench::BenchArgs),
     /// Give a parser arbitrary input until it breaks or the time is up
     Fuzz(fuzz::FuzzArgs),
+    /// Write what is made from the code: docs/metrics.md and the dashboards
+    Docs,
     /// Run a command under another kernel
     Vm(vm::VmArgs),
     /// The end-to-end suites of one place, as `test` starts them
@@ -69,6 +73,7 @@ fn main() -> ExitCode {
         Command::Test(args) => test::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Fuzz(args) => fuzz::run(&args).map(|()| ExitCode::SUCCESS),
         Command::Suites(args) => suites::run(&args).map(|()| ExitCode::SUCCESS),
+        Command::Docs => docs::run().map(|()| ExitCode::SUCCESS),
         Command::Vm(args) => vm::command(args),
     };
     result.unwrap_or_else(|error| {

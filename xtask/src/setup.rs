@@ -38,6 +38,7 @@ const NATIVE: &[Package] = &[
     Package::with_service("openssh-server", "sshd", "ssh"),
     Package::with_program("tmux", "tmux"),
     Package::with_service("prometheus", "promtool", "prometheus"),
+    Package::with_program("jsonnet", "jsonnet"),
 ];
 
 /// What boots a guest.

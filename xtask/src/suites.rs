@@ -12,6 +12,7 @@ use crate::suites::report::Recorder;
 
 mod demo;
 mod metrics;
+mod prometheus;
 pub mod report;
 mod scenarios;
 mod screen;
@@ -68,6 +69,11 @@ const SUITES: &[Suite] = &[
         name: "metrics",
         places: NATIVE,
         run: metrics::run,
+    },
+    Suite {
+        name: "prometheus",
+        places: NATIVE,
+        run: prometheus::run,
     },
 ];
 

@@ -88,6 +88,8 @@ pub(super) async fn snapshot(State(app): State<Arc<App>>, uri: Uri) -> Result<Re
         tick: full.tick,
         health: full.health.clone(),
         summary: full.summary.clone(),
+        tally: Arc::default(),
+        ticks: Arc::default(),
         listeners: full.listeners.clone(),
         facts: full.facts.clone(),
         samples: full.samples.clone(),

@@ -100,7 +100,7 @@ fn served(first: Snapshot) -> Served {
     let listeners = bind(&[Place::Tcp("127.0.0.1:0".parse().unwrap())]).unwrap();
     let address = listeners[0].address().unwrap();
     let (inlet, handle) = feed::channel(first);
-    let routes = routes(handle.clone(), Exporter::new(handle.watch()), "/metrics");
+    let routes = routes(handle.clone(), Exporter::new(handle.watch(), false), "/metrics");
     let server = runtime.block_on(async { serve(listeners, routes) });
     Served {
         runtime,
@@ -538,7 +538,7 @@ fn a_unix_socket_shows_single_connections_and_goes_with_the_server() {
     let listeners = bind(&[place]).unwrap();
     let url = listeners[0].to_string();
     let (inlet, handle) = feed::channel(snapshot(0));
-    let routes = routes(handle.clone(), Exporter::new(handle.watch()), "/metrics");
+    let routes = routes(handle.clone(), Exporter::new(handle.watch(), false), "/metrics");
     let server = runtime.block_on(async { serve(listeners, routes) });
     let address = "127.0.0.1:1".parse().unwrap();
     let mut served = Served {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use serde::{Deserialize, Deserializer, de};
 
 use super::keep::{Age, ByteSize};
+use super::metrics::{MaxGroups, PeerPrefix};
 use super::path_bandwidth::PathBandwidth;
 
 /// A value that is not allowed, with what is.
@@ -69,7 +70,9 @@ deserialize_setting!(
     SocketMode,
     TelemetryPath,
     ByteSize,
-    Age
+    Age,
+    PeerPrefix,
+    MaxGroups
 );
 
 /// Which source gives the observations.

@@ -1,11 +1,14 @@
 //! Counts over all connections, kept as their intervals end.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::classify::Limit;
+use crate::connection::grouping::Grouping;
 use crate::connection::interval::Interval;
+use crate::connection::tallies::{IDLE, Tallies};
 use crate::observation::Origin;
-use crate::snapshot::Summary;
+use crate::snapshot::{Held, Summary, Tally};
 use crate::units::{Bytes, Nanos};
 
 /// The summary, and what moved since the last tick.
@@ -14,12 +17,26 @@ pub(super) struct Account {
     summary: Summary,
     /// Nanoseconds by cause. Whole numbers: a sum of fractions would depend on the order of the connections.
     time: BTreeMap<Limit, u128>,
+    pub(super) tallies: Tallies,
     acked: u64,
     received: u64,
     events: u64,
 }
 
 impl Account {
+    /// Whose metrics are told apart like this.
+    pub(super) fn new(grouping: Grouping) -> Self {
+        Self {
+            tallies: Tallies::new(grouping),
+            ..Self::default()
+        }
+    }
+
+    /// What only metrics tell.
+    pub(super) fn tally(&self) -> Arc<Tally> {
+        self.tallies.tally()
+    }
+
     pub(super) const fn summary(&self) -> &Summary {
         &self.summary
     }
@@ -30,32 +47,34 @@ impl Account {
     }
 
     /// A connection that is older than the source.
-    pub(super) fn found(&mut self, limit: Limit) {
-        *self.summary.connections.entry(limit).or_default() += 1;
+    pub(super) fn found(&mut self, held: Held) {
+        *self.summary.connections.entry(held.0).or_default() += 1;
+        self.tallies.found(held);
     }
 
     /// A connection that was seen opening.
-    pub(super) fn opened(&mut self, limit: Limit, origin: Origin) {
-        self.found(limit);
+    pub(super) fn opened(&mut self, held: Held, origin: Origin) {
+        self.found(held);
         self.summary.opened += 1;
         self.summary.opened_connect += u64::from(origin == Origin::Connect);
     }
 
     /// It is gone, and was seen closing.
-    pub(super) fn closed(&mut self, limit: Limit) {
-        self.gone(limit);
+    pub(super) fn closed(&mut self, held: Held) {
+        self.gone(held);
         self.summary.closed += 1;
     }
 
     /// It is not in the table any more.
-    pub(super) fn gone(&mut self, limit: Limit) {
-        if let Some(count) = self.summary.connections.get_mut(&limit) {
+    pub(super) fn gone(&mut self, held: Held) {
+        if let Some(count) = self.summary.connections.get_mut(&held.0) {
             *count = count.saturating_sub(1);
         }
+        self.tallies.gone(held);
     }
 
     /// Its verdict changed.
-    pub(super) fn turned(&mut self, from: Limit, to: Limit) {
+    pub(super) fn turned(&mut self, from: Held, to: Held) {
         if from != to {
             self.gone(from);
             self.found(to);
@@ -64,6 +83,7 @@ impl Account {
 
     /// What an interval moved and lost, whatever limited it.
     pub(super) fn moved(&mut self, interval: &Interval) {
+        self.tallies.moved(interval);
         let acked = interval.acked.unwrap_or_default().0;
         let received = interval.received.unwrap_or_default().0;
         let summary = &mut self.summary;
@@ -96,7 +116,8 @@ impl Account {
 
     /// That many connections had nothing to do for this long.
     pub(super) fn idled(&mut self, connections: usize, time: Nanos) {
-        self.lasted(Limit::None, u128::from(time.0) * connections as u128);
+        self.lasted(IDLE.0, u128::from(time.0) * connections as u128);
+        self.tallies.idled(connections, time);
     }
 
     fn lasted(&mut self, limit: Limit, nanos: u128) {

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::classify::advice::{Program, Surroundings};
-use crate::classify::{Context, Direction, Limit, Verdict};
+use crate::classify::{Context, Direction, Verdict};
 use crate::connection::causes::Causes;
 use crate::connection::delta::Baseline;
 use crate::connection::interval::BudgetShares;
 use crate::connection::prevailing::Prevailing;
 use crate::connection::recent::History;
+use crate::connection::tallies;
 use crate::observation::{Key, Observation, OwnerHint};
-use crate::snapshot::Process;
+use crate::snapshot::{Held, Process};
 use crate::units::{BytesPerSec, Instant, Nanos};
 
 /// Whose a socket is.
@@ -50,8 +51,8 @@ pub(super) struct Entry {
     pub(super) touched: bool,
     /// Judged, but not counted yet.
     pub(super) ended: Option<Ended>,
-    /// The limit the summary counts it under.
-    pub(super) counted: Limit,
+    /// What the summary counts it under.
+    pub(super) counted: Held,
     pub(super) history: History,
     pub(super) prevailing: Prevailing,
     pub(super) causes: Causes,
@@ -71,7 +72,7 @@ impl Entry {
     pub(super) fn new(last: Observation, verdict: Arc<Verdict>, owner: Option<Arc<Ownership>>) -> Self {
         Self {
             baseline: Some(Box::new(Baseline::birth(&last))),
-            counted: verdict.limit,
+            counted: tallies::held(&verdict),
             prevailing: Prevailing::new(last.since),
             last,
             verdict,

@@ -8,18 +8,20 @@ use std::sync::Arc;
 
 use crate::classify::advice::Surroundings;
 use crate::classify::group::Flow;
-use crate::classify::{Context, Direction, Limit, Verdict};
+use crate::classify::{Context, Direction, Verdict};
 use crate::connection::account::Account;
 use crate::connection::blind::Blind;
 use crate::connection::causes::Causes;
 use crate::connection::entry::{Entry, FindOwner, Ownership};
+use crate::connection::grouping::Grouping;
 use crate::connection::paths::Paths;
 use crate::connection::quiet::Quiet;
 use crate::connection::row;
 use crate::connection::spent::Spent;
+use crate::connection::tallies::IDLE;
 use crate::host::{Nic, Sysctl};
 use crate::observation::{Key, Observation, Origin};
-use crate::snapshot::{Summary, TraceEvent};
+use crate::snapshot::{Summary, Tally, TraceEvent};
 use crate::source::Update;
 use crate::units::Instant;
 
@@ -95,6 +97,13 @@ impl Table {
     #[must_use]
     pub fn with_owners(mut self, owners: Box<dyn FindOwner>) -> Self {
         self.owners = Some(owners);
+        self
+    }
+
+    /// With what metrics tell connections apart by.
+    #[must_use]
+    pub fn with_grouping(mut self, grouping: Grouping) -> Self {
+        self.account = Account::new(grouping);
         self
     }
 
@@ -212,7 +221,7 @@ impl Table {
             // Nothing is known to have happened on it yet.
             if let Some(quiet) = Quiet::pack(&observation, &Causes::default(), owner.clone(), &mut self.room)
             {
-                self.account.found(Limit::None);
+                self.account.found(IDLE);
                 self.quiet.insert(key, quiet);
                 return;
             }
@@ -252,6 +261,7 @@ impl Table {
         self.judge(&mut entry);
         self.settle(&mut entry);
         self.account.closed(entry.counted);
+        self.account.tallies.closed(&entry.last);
         if let Some(owners) = &mut self.owners {
             owners.forget(key);
         }
@@ -285,12 +295,12 @@ impl Table {
         }
         all.select_nth_unstable(count - 1);
         for (_, _, key) in &all[..count] {
-            let limit = match self.active.remove(key) {
+            let held = match self.active.remove(key) {
                 Some(entry) => entry.counted,
-                None => Limit::None,
+                None => IDLE,
             };
             self.quiet.remove(key);
-            self.account.gone(limit);
+            self.account.gone(held);
             self.evictions += 1;
             if let Some(owners) = &mut self.owners {
                 owners.forget(*key);
@@ -321,7 +331,15 @@ impl Table {
     pub fn summary(&self) -> &Summary {
         self.account.summary()
     }
+
+    /// What only metrics tell of them.
+    #[must_use]
+    pub fn tally(&self) -> Arc<Tally> {
+        self.account.tally()
+    }
 }
 
+#[cfg(test)]
+mod tally_tests;
 #[cfg(test)]
 mod tests;

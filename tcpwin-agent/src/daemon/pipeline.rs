@@ -8,12 +8,12 @@ use std::time::Duration;
 use tokio::sync::{oneshot, watch};
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
-use crate::config::Config;
-use crate::connection::{FindOwner, Paths, Table, TableConfig};
+use crate::config::{Config, GroupBy, Metrics};
+use crate::connection::{FindOwner, Grouping, Paths, Table, TableConfig};
 use crate::host::{Host, Nic};
 use crate::recording::{Choice, Recorder, Segments};
 use crate::snapshot::feed::{self, Handle, Inlet, Request};
-use crate::snapshot::{Health, Snapshot, Summary, TraceEvent, Watch};
+use crate::snapshot::{Distribution, Health, Snapshot, Summary, TraceEvent, Watch};
 use crate::source::{Source, SourceError, netns};
 use crate::units::{Instant, Nanos};
 
@@ -50,6 +50,7 @@ pub struct Pipeline {
     survey: Survey,
     tick: u64,
     tick_cpu_us: u64,
+    tick_costs: Arc<Distribution>,
     overruns: u64,
     polls: Complaints,
     drains: Complaints,
@@ -88,6 +89,7 @@ impl Pipeline {
         let table = Table::new(TableConfig {
             capacity: config.max_connections.count(),
         })
+        .with_grouping(grouping(&config.metrics))
         .with_paths(Paths::new(configured.map(|said| (said.prefix, said.rate))));
         let (inlet, handle) = feed::channel(Snapshot {
             health: about.clone(),
@@ -107,6 +109,7 @@ impl Pipeline {
             survey: Survey::default(),
             tick: 0,
             tick_cpu_us: 0,
+            tick_costs: Arc::default(),
             overruns: 0,
             polls: Complaints::default(),
             drains: Complaints::default(),
@@ -227,6 +230,7 @@ impl Pipeline {
         self.overruns += intervals.saturating_sub(1);
         self.full = None;
         self.tick_cpu_us = usage::thread_cpu_us() - cpu_before;
+        Arc::make_mut(&mut self.tick_costs).observe(self.tick_cpu_us as f64 / 1e6);
         let snapshot = Arc::new(self.snapshot(now, since / 1_000));
         let beside = (self.source.host_counts(), self.source.probe_cost());
         self.recorder.laid(&snapshot, beside, &mut self.table);
@@ -329,6 +333,8 @@ impl Pipeline {
             tick: self.tick,
             health: self.health(),
             summary: self.summary(),
+            tally: self.table.tally(),
+            ticks: Arc::clone(&self.tick_costs),
             findings: Vec::new(),
             connections: Vec::new(),
             listeners: Vec::new(),
@@ -394,6 +400,16 @@ impl Pipeline {
             self.events_wanted = wanted;
             self.source.want_events(wanted);
         }
+    }
+}
+
+/// As the table takes it.
+fn grouping(metrics: &Metrics) -> Grouping {
+    Grouping {
+        process: metrics.group_by.contains(&GroupBy::Process),
+        cgroup: metrics.group_by.contains(&GroupBy::Cgroup),
+        peers: metrics.peer_prefix.iter().map(|prefix| prefix.0).collect(),
+        most: metrics.max_groups.count(),
     }
 }
 

@@ -1,14 +1,17 @@
-//! Every metric, once: its name, help, unit, labels, bound and where it is read from.
+//! Every metric, once: its name, help, unit, labels, bound, an example of its use, and where it is read from.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use crate::classify::Limit;
-use crate::snapshot::Snapshot;
+use crate::classify::{Direction, Limit};
+use crate::snapshot::{Distribution, Held, Snapshot};
 
 mod agent;
 mod connections;
+mod distributions;
+mod groups;
 mod host;
+mod limits;
 
 /// What a scrape reads.
 #[derive(Debug)]
@@ -27,6 +30,26 @@ pub enum Kind {
     Gauge,
     /// Always 1; the labels tell.
     Info,
+    /// How values are distributed; classic buckets end at these powers of two.
+    Histogram(Octaves),
+}
+
+/// Upper bounds of classic buckets, as powers of two: few, since each is a series.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Octaves {
+    /// The lowest.
+    pub first: i32,
+    /// No higher than this.
+    pub last: i32,
+    /// From one to the next.
+    pub step: usize,
+}
+
+impl Octaves {
+    /// Each of them, in order.
+    pub fn bounds(self) -> impl Iterator<Item = i32> {
+        (self.first..=self.last).step_by(self.step)
+    }
 }
 
 /// What the value counts.
@@ -65,12 +88,30 @@ pub struct Family {
     pub kind: Kind,
     /// Names of the labels.
     pub labels: &'static [&'static str],
-    /// Most series it can have.
+    /// Most sets of labels it can have by default: a series each, and of a histogram three, or one in protobuf.
     pub bound: usize,
+    /// A query that shows what it is good for.
+    pub example: &'static str,
     pub(super) read: for<'a> fn(&'a Reading, &mut Vec<Sample<'a>>),
 }
 
 impl Family {
+    /// The name as it stands in queries.
+    #[must_use]
+    pub fn full_name(&self) -> String {
+        let unit = match self.unit {
+            Unit::Seconds => "_seconds",
+            Unit::Bytes => "_bytes",
+            Unit::Count(_) => "",
+        };
+        let suffix = match self.kind {
+            Kind::Counter => "_total",
+            Kind::Info => "_info",
+            Kind::Gauge | Kind::Histogram(_) => "",
+        };
+        format!("{}{unit}{suffix}", self.name)
+    }
+
     /// The help text with its unit.
     #[must_use]
     pub fn help_text(&self) -> String {
@@ -81,22 +122,23 @@ impl Family {
     }
 }
 
-pub(super) enum Value {
+pub(super) enum Value<'a> {
     Count(u64),
     Real(f64),
+    Spread(&'a Distribution),
 }
 
 /// Labels, in the order of the family's names, and the value.
 pub(super) struct Sample<'a> {
     pub labels: Vec<Cow<'a, str>>,
-    pub value: Value,
+    pub value: Value<'a>,
 }
 
-fn one<'a>(value: Value) -> Sample<'a> {
+fn one(value: Value<'_>) -> Sample<'_> {
     labelled([], value)
 }
 
-fn labelled<'a, const N: usize>(labels: [&'a str; N], value: Value) -> Sample<'a> {
+fn labelled<'a, const N: usize>(labels: [&'a str; N], value: Value<'a>) -> Sample<'a> {
     Sample {
         labels: labels.map(Cow::Borrowed).to_vec(),
         value,
@@ -121,19 +163,45 @@ macro_rules! fact {
 }
 use fact;
 
-/// One sample a limit, zeros too: a counter must be there before it grows, or its first growth is lost.
-fn by_limit<'a>(samples: &mut Vec<Sample<'a>>, value: impl Fn(Limit) -> Value) {
+/// Every limit in each direction in which it can hold, zeros too: a counter must be there before it grows, or its first
+/// growth is lost.
+fn by_limit<'a>(samples: &mut Vec<Sample<'a>>, value: impl Fn(Held) -> Value<'a>) {
     for limit in Limit::ALL {
-        samples.push(labelled([limit.bound().name(), limit.name()], value(limit)));
+        for direction in directions(limit) {
+            let labels = [limit.bound().name(), limit.name(), direction_name(*direction)];
+            samples.push(labelled(labels, value((limit, *direction))));
+        }
     }
 }
 
-const LIMITS: usize = Limit::ALL.len();
+/// The ways in which a limit can hold bytes.
+const fn directions(limit: Limit) -> &'static [Option<Direction>] {
+    const SEND: Option<Direction> = Some(Direction::Send);
+    const RECEIVE: Option<Direction> = Some(Direction::Receive);
+    match limit {
+        Limit::None | Limit::Unknown => &[None],
+        _ => &[SEND, RECEIVE],
+    }
+}
+
+const fn direction_name(direction: Option<Direction>) -> &'static str {
+    match direction {
+        None => "none",
+        Some(Direction::Send) => "send",
+        Some(Direction::Receive) => "receive",
+    }
+}
+
+/// Two directions of every limit but of the two that have none.
+const HELD: usize = 2 * Limit::ALL.len() - 2;
 
 /// Every metric, in the order of the page.
 pub fn families() -> impl Iterator<Item = &'static Family> {
-    connections::FAMILIES
+    limits::FAMILIES
         .iter()
+        .chain(&groups::FAMILIES)
+        .chain(&connections::FAMILIES)
+        .chain(&distributions::FAMILIES)
         .chain(&host::FAMILIES)
         .chain(&agent::FAMILIES)
 }

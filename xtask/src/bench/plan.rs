@@ -270,7 +270,7 @@ impl Plan {
             Row::told("tick", format!("tick, {sockets} idle sockets, CPU"), tick, "µs")
                 .beside(String::new())
                 .by(format!(
-                    "tcpwin_tick_cpu_seconds; {} ns a socket",
+                    "tick_cpu_us of /healthz; {} ns a socket",
                     short(tick.median * 1e3 / sockets as f64)
                 )),
         )

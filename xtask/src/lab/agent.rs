@@ -60,7 +60,13 @@ impl Log {
 impl Agent {
     /// Starts it and waits until it is ready.
     pub fn start(binary: &Path, source: &str) -> Result<Self> {
-        Self::start_by(Command::new(binary), binary, source, &[])
+        Self::start_with(binary, source, &[])
+    }
+
+    /// The same with more arguments.
+    pub fn start_with(binary: &Path, source: &str, more: &[&str]) -> Result<Self> {
+        let more: Vec<String> = more.iter().map(|&each| each.to_owned()).collect();
+        Self::start_by(Command::new(binary), binary, source, &more)
     }
 
     /// Starts one that knows nothing of the names of this machine: its host is called `demo`, and cgroups are told from
@@ -180,10 +186,16 @@ impl Agent {
 
     /// What it answers to a GET of this path.
     pub fn get(&self, path: &str) -> Result<String> {
+        self.get_as(path, "*/*")
+    }
+
+    /// The same in a format.
+    pub fn get_as(&self, path: &str, accept: &str) -> Result<String> {
         let url = format!("{}{path}", self.url);
         let mut answer = self
             .client
             .get(&url)
+            .header("accept", accept)
             .call()
             .context("the agent does not answer")?;
         let status = answer.status();
@@ -197,6 +209,11 @@ impl Agent {
             bail!("{url} answers {status}: {body}");
         }
         Ok(body)
+    }
+
+    /// Where it listens: address and port.
+    pub fn address(&self) -> &str {
+        self.url.trim_start_matches("http://")
     }
 
     /// Its process.

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::Table;
-use crate::classify::Limit;
 use crate::connection::entry::Ownership;
 use crate::connection::kept::Kept;
 use crate::connection::quiet::Quiet;
 use crate::connection::spent::Spent;
+use crate::connection::tallies::IDLE;
 use crate::observation::Key;
 use crate::snapshot::Summary;
 use crate::source::HostCounts;
@@ -74,7 +74,7 @@ impl Table {
             return;
         }
         if let Some(quiet) = Quiet::pack(&last, &causes, owner.map(Arc::new), &mut self.room) {
-            self.account.found(Limit::None);
+            self.account.found(IDLE);
             self.quiet.insert(last.key, quiet);
         }
     }

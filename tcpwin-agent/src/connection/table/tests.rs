@@ -1,18 +1,19 @@
 use tcpwin_common::{BUDGET_IDLE, BUDGET_RWND};
 
 use super::*;
+use crate::classify::Limit;
 use crate::observation::{BudgetTotals, Endpoints, OwnerHint, Tcp, TcpState, Totals};
 use crate::snapshot::Connection;
 use crate::units::BytesPerSec;
 
-const SECOND: u64 = 1_000_000_000;
+pub(super) const SECOND: u64 = 1_000_000_000;
 
 fn table(capacity: usize) -> Table {
     Table::new(TableConfig { capacity })
 }
 
 /// A connection that was opened at second 0 and has had `acked` bytes acknowledged, all the while held by the peer's window.
-fn observation(cookie: u64, at: u64, acked: u64) -> Observation {
+pub(super) fn observation(cookie: u64, at: u64, acked: u64) -> Observation {
     let mut budget = BudgetTotals::default();
     budget.ns[BUDGET_RWND] = at;
     Observation {

@@ -11,7 +11,8 @@ use crate::connection::entry::{Ended, Entry};
 use crate::connection::interval::Interval;
 use crate::connection::quiet::Quiet;
 use crate::connection::row;
-use crate::snapshot::TraceEvent;
+use crate::connection::tallies;
+use crate::snapshot::{Spent, TraceEvent};
 use crate::units::{Instant, Nanos};
 
 impl Table {
@@ -131,8 +132,8 @@ impl Table {
         active.retain(|key, entry| {
             let before = entry.counted;
             self.settle(entry);
-            if self.telling && before != entry.counted {
-                turned.push((*key, row::verdict(entry, now, before)));
+            if self.telling && before.0 != entry.counted.0 {
+                turned.push((*key, row::verdict(entry, now, before.0)));
             }
             if std::mem::take(&mut entry.touched) {
                 return true;
@@ -159,11 +160,18 @@ impl Table {
             if let Some(spent) = &mut self.spent {
                 spent.add(entry, span, bytes, more);
             }
+            let spent = Spent {
+                seconds: span.seconds(),
+                bytes,
+                not_moved: more.unwrap_or(0),
+            };
+            self.account.tallies.spent(entry, spent);
             if span.0 > 0 {
                 entry.prevailing.fold(limit, start);
             }
         }
-        self.account.turned(entry.counted, limit);
-        entry.counted = limit;
+        let held = tallies::held(&entry.verdict);
+        self.account.turned(entry.counted, held);
+        entry.counted = held;
     }
 }

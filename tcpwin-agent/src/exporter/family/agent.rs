@@ -1,6 +1,6 @@
 //! What the agent tells of itself.
 
-use super::{Family, Kind, Unit, Value, count, labelled, one};
+use super::{Family, Kind, Octaves, Unit, Value, count, labelled, one};
 
 pub(super) static FAMILIES: [Family; 16] = [
     Family {
@@ -10,6 +10,7 @@ pub(super) static FAMILIES: [Family; 16] = [
         kind: Kind::Info,
         labels: &["version"],
         bound: 1,
+        example: "count by (version) (tcpwin_build_info)",
         read: |reading, samples| {
             let version = &reading.snapshot.health.version;
             samples.push(labelled([version], Value::Count(1)));
@@ -22,6 +23,7 @@ pub(super) static FAMILIES: [Family; 16] = [
         kind: Kind::Info,
         labels: &["source", "reason"],
         bound: 1,
+        example: "count by (source) (tcpwin_source_info)",
         read: |reading, samples| {
             let health = &reading.snapshot.health;
             let reason = health.source_reason.as_deref().unwrap_or("");
@@ -35,6 +37,7 @@ pub(super) static FAMILIES: [Family; 16] = [
         kind: Kind::Gauge,
         labels: &["hook"],
         bound: 32,
+        example: "tcpwin_hook_attached == 0",
         read: |reading, samples| {
             for hook in &reading.snapshot.health.hooks {
                 let attached = u64::from(hook.missing.is_none());
@@ -49,6 +52,7 @@ pub(super) static FAMILIES: [Family; 16] = [
         kind: Kind::Counter,
         labels: &["cause"],
         bound: 16,
+        example: "sum by (cause) (rate(tcpwin_losses_total[5m])) > 0",
         read: |reading, samples| {
             for (cause, count) in &reading.snapshot.health.losses {
                 samples.push(labelled([cause], Value::Count(*count)));
@@ -62,6 +66,7 @@ pub(super) static FAMILIES: [Family; 16] = [
         kind: Kind::Gauge,
         labels: &[],
         bound: 1,
+        example: "tcpwin_table_entries / tcpwin_table_capacity",
         read: count!(snapshot.health.table_used),
     },
     Family {
@@ -71,6 +76,7 @@ pub(super) static FAMILIES: [Family; 16] = [
         kind: Kind::Gauge,
         labels: &[],
         bound: 1,
+        example: "tcpwin_table_entries / tcpwin_table_capacity",
         read: count!(snapshot.health.table_capacity),
     },
     Family {
@@ -80,6 +86,7 @@ pub(super) static FAMILIES: [Family; 16] = [
         kind: Kind::Counter,
         labels: &[],
         bound: 1,
+        example: "rate(tcpwin_table_evictions_total[5m])",
         read: count!(snapshot.health.evictions),
     },
     Family {
@@ -89,6 +96,7 @@ pub(super) static FAMILIES: [Family; 16] = [
         kind: Kind::Counter,
         labels: &[],
         bound: 1,
+        example: "rate(tcpwin_probe_runs_total[5m])",
         read: |reading, samples| {
             samples.extend(
                 reading
@@ -106,6 +114,7 @@ pub(super) static FAMILIES: [Family; 16] = [
         kind: Kind::Counter,
         labels: &[],
         bound: 1,
+        example: "rate(tcpwin_probe_run_seconds_total[5m]) / rate(tcpwin_probe_runs_total[5m])",
         read: |reading, samples| {
             let run_ns = reading.snapshot.health.probe_run_ns;
             samples.extend(run_ns.map(|ns| one(Value::Real(ns as f64 / 1e9))));
@@ -118,6 +127,7 @@ pub(super) static FAMILIES: [Family; 16] = [
         kind: Kind::Counter,
         labels: &[],
         bound: 1,
+        example: "rate(tcpwin_ticks_total[5m])",
         read: count!(snapshot.tick),
     },
     Family {
@@ -127,19 +137,23 @@ pub(super) static FAMILIES: [Family; 16] = [
         kind: Kind::Gauge,
         labels: &[],
         bound: 1,
+        example: "tcpwin_interval_seconds",
         read: |reading, samples| samples.push(one(Value::Real(reading.snapshot.interval_us as f64 / 1e6))),
     },
     Family {
         name: "tcpwin_tick_cpu",
-        help: "CPU time that the end of the last interval took",
+        help: "CPU time that ending an interval takes: reading, judging and counting",
         unit: Unit::Seconds,
-        kind: Kind::Gauge,
+        // 61 µs, 244 µs … 1 s.
+        kind: Kind::Histogram(Octaves {
+            first: -14,
+            last: 0,
+            step: 2,
+        }),
         labels: &[],
         bound: 1,
-        read: |reading, samples| {
-            let micros = reading.snapshot.health.tick_cpu_us;
-            samples.push(one(Value::Real(micros as f64 / 1e6)));
-        },
+        example: "rate(tcpwin_tick_cpu_seconds_sum[5m]) / rate(tcpwin_tick_cpu_seconds_count[5m])",
+        read: |reading, samples| samples.push(one(Value::Spread(&reading.snapshot.ticks))),
     },
     Family {
         name: "tcpwin_process_cpu",
@@ -148,6 +162,7 @@ pub(super) static FAMILIES: [Family; 16] = [
         kind: Kind::Counter,
         labels: &[],
         bound: 1,
+        example: "rate(tcpwin_process_cpu_seconds_total[5m])",
         read: |reading, samples| {
             let micros = reading.snapshot.health.cpu_us;
             samples.push(one(Value::Real(micros as f64 / 1e6)));
@@ -160,6 +175,7 @@ pub(super) static FAMILIES: [Family; 16] = [
         kind: Kind::Gauge,
         labels: &[],
         bound: 1,
+        example: "tcpwin_process_resident_memory_bytes",
         read: count!(snapshot.health.rss_bytes),
     },
     Family {
@@ -169,6 +185,7 @@ pub(super) static FAMILIES: [Family; 16] = [
         kind: Kind::Counter,
         labels: &[],
         bound: 1,
+        example: "rate(tcpwin_scrapes_total[5m])",
         read: count!(scrapes),
     },
     Family {
@@ -178,6 +195,7 @@ pub(super) static FAMILIES: [Family; 16] = [
         kind: Kind::Counter,
         labels: &[],
         bound: 1,
+        example: "rate(tcpwin_scrape_seconds_total[5m]) / rate(tcpwin_scrapes_total[5m])",
         read: |reading, samples| samples.push(one(Value::Real(reading.scrape_ns as f64 / 1e9))),
     },
 ];

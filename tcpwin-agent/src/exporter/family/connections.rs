@@ -1,64 +1,10 @@
-//! What is told of the connections.
+//! What happens on the connections, whatever limits them.
 
-use super::{Family, Kind, LIMITS, Unit, Value, by_limit, count, labelled, one};
+use tcpwin_common::{BUDGET_APP, BUDGET_CWND, BUDGET_IDLE, BUDGET_PACING, BUDGET_RWND, BUDGET_SNDBUF};
 
-pub(super) static FAMILIES: [Family; 10] = [
-    Family {
-        name: "tcpwin_connections",
-        help: "Connections open now, by what limits them",
-        unit: Unit::Count("connections"),
-        kind: Kind::Gauge,
-        labels: &["bound", "limit"],
-        bound: LIMITS,
-        read: |reading, samples| {
-            let counts = &reading.snapshot.summary.connections;
-            by_limit(samples, |limit| {
-                Value::Count(counts.get(&limit).copied().unwrap_or(0))
-            });
-        },
-    },
-    Family {
-        name: "tcpwin_connection",
-        help: "Time that connections spent under each limit, summed over all connections",
-        unit: Unit::Seconds,
-        kind: Kind::Counter,
-        labels: &["bound", "limit"],
-        bound: LIMITS,
-        read: |reading, samples| {
-            let seconds = &reading.snapshot.summary.seconds;
-            by_limit(samples, |limit| {
-                Value::Real(seconds.get(&limit).copied().unwrap_or(0.0))
-            });
-        },
-    },
-    Family {
-        name: "tcpwin",
-        help: "Data moved in both directions while under each limit",
-        unit: Unit::Bytes,
-        kind: Kind::Counter,
-        labels: &["bound", "limit"],
-        bound: LIMITS,
-        read: |reading, samples| {
-            let bytes = &reading.snapshot.summary.bytes;
-            by_limit(samples, |limit| {
-                Value::Count(bytes.get(&limit).copied().unwrap_or(0))
-            });
-        },
-    },
-    Family {
-        name: "tcpwin_bytes_not_moved",
-        help: "Data that lifting each limit would have moved beside what was moved, where the next limit is known",
-        unit: Unit::Count("bytes"),
-        kind: Kind::Counter,
-        labels: &["bound", "limit"],
-        bound: LIMITS,
-        read: |reading, samples| {
-            let bytes = &reading.snapshot.summary.bytes_not_moved;
-            by_limit(samples, |limit| {
-                Value::Count(bytes.get(&limit).copied().unwrap_or(0))
-            });
-        },
-    },
+use super::{Family, Kind, Unit, Value, count, labelled, one};
+
+pub(super) static FAMILIES: [Family; 9] = [
     Family {
         name: "tcpwin_connections_opened",
         help: "Connections seen opening, by which end opened them",
@@ -66,6 +12,7 @@ pub(super) static FAMILIES: [Family; 10] = [
         kind: Kind::Counter,
         labels: &["origin"],
         bound: 2,
+        example: "sum by (origin) (rate(tcpwin_connections_opened_total[5m]))",
         read: |reading, samples| {
             let summary = &reading.snapshot.summary;
             let accepted = summary.opened.saturating_sub(summary.opened_connect);
@@ -80,6 +27,7 @@ pub(super) static FAMILIES: [Family; 10] = [
         kind: Kind::Counter,
         labels: &[],
         bound: 1,
+        example: "rate(tcpwin_connections_closed_total[5m])",
         read: count!(snapshot.summary.closed),
     },
     Family {
@@ -89,6 +37,7 @@ pub(super) static FAMILIES: [Family; 10] = [
         kind: Kind::Counter,
         labels: &[],
         bound: 1,
+        example: "8 * rate(tcpwin_acked_bytes_total[5m])",
         read: count!(snapshot.summary.bytes_acked),
     },
     Family {
@@ -98,6 +47,7 @@ pub(super) static FAMILIES: [Family; 10] = [
         kind: Kind::Counter,
         labels: &[],
         bound: 1,
+        example: "8 * rate(tcpwin_received_bytes_total[5m])",
         read: count!(snapshot.summary.bytes_received),
     },
     Family {
@@ -107,6 +57,7 @@ pub(super) static FAMILIES: [Family; 10] = [
         kind: Kind::Counter,
         labels: &["kind"],
         bound: 5,
+        example: "sum by (kind) (rate(tcpwin_retransmitted_segments_total[5m]))",
         read: |reading, samples| {
             let summary = &reading.snapshot.summary;
             let known = summary.retransmits;
@@ -124,10 +75,67 @@ pub(super) static FAMILIES: [Family; 10] = [
         kind: Kind::Counter,
         labels: &["direction"],
         bound: 2,
+        example: "sum by (direction) (rate(tcpwin_resets_total[5m]))",
         read: |reading, samples| {
             let summary = &reading.snapshot.summary;
             samples.push(labelled(["sent"], Value::Count(summary.resets_sent)));
             samples.push(labelled(["received"], Value::Count(summary.resets_received)));
+        },
+    },
+    Family {
+        name: "tcpwin_budget",
+        help: "Time of connections in intervals in which anything happened, by what the next byte to send waited for: \
+               nothing to send, the program, the send buffer, the peer's window, the congestion window, pacing; only the \
+               kernel probes tell",
+        unit: Unit::Seconds,
+        kind: Kind::Counter,
+        labels: &["state"],
+        bound: 6,
+        example: r#"rate(tcpwin_budget_seconds_total{state="rwnd"}[5m])"#,
+        read: |reading, samples| {
+            let seconds = &reading.snapshot.tally.budget;
+            for (state, at) in [
+                ("idle", BUDGET_IDLE),
+                ("app", BUDGET_APP),
+                ("sndbuf", BUDGET_SNDBUF),
+                ("rwnd", BUDGET_RWND),
+                ("cwnd", BUDGET_CWND),
+                ("pacing", BUDGET_PACING),
+            ] {
+                samples.push(labelled([state], Value::Real(seconds[at])));
+            }
+        },
+    },
+    Family {
+        name: "tcpwin_zero_window",
+        help: "Time in which connections had data unsent and less than a segment of the peer's window left; only the \
+               kernel probes tell",
+        unit: Unit::Seconds,
+        kind: Kind::Counter,
+        labels: &[],
+        bound: 1,
+        example: "rate(tcpwin_zero_window_seconds_total[5m])",
+        read: |reading, samples| samples.push(one(Value::Real(reading.snapshot.tally.zero_window))),
+    },
+    Family {
+        name: "tcpwin_connections_fastopen",
+        help: "Connections that used TCP Fast Open and have closed, by which end opened them and what became of it: a \
+               cookie requested, the SYN's data taken, or refused; read from each connection",
+        unit: Unit::Count("connections"),
+        kind: Kind::Counter,
+        labels: &["origin", "outcome"],
+        bound: 4,
+        example: r#"rate(tcpwin_connections_fastopen_total{outcome="taken"}[5m])"#,
+        read: |reading, samples| {
+            let outcomes = reading.snapshot.tally.fastopen;
+            for (origin, outcome, count) in [
+                ("connect", "requested", outcomes.requested),
+                ("connect", "taken", outcomes.taken),
+                ("connect", "refused", outcomes.refused),
+                ("accept", "taken", outcomes.accepted),
+            ] {
+                samples.push(labelled([origin, outcome], Value::Count(count)));
+            }
         },
     },
 ];

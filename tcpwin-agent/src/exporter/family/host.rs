@@ -10,6 +10,7 @@ pub(super) static FAMILIES: [Family; 15] = [
         kind: Kind::Gauge,
         labels: &[],
         bound: 1,
+        example: "sum by (instance) (tcpwin_listeners)",
         read: |reading, samples| {
             let queues = reading.snapshot.facts.accept_queues;
             samples.extend(queues.map(|queues| one(Value::Count(queues.listeners))));
@@ -22,6 +23,7 @@ pub(super) static FAMILIES: [Family; 15] = [
         kind: Kind::Gauge,
         labels: &[],
         bound: 1,
+        example: "max_over_time(tcpwin_accept_queue_connections[5m])",
         read: |reading, samples| {
             let queues = reading.snapshot.facts.accept_queues;
             samples.extend(queues.map(|queues| one(Value::Count(queues.waiting))));
@@ -34,6 +36,7 @@ pub(super) static FAMILIES: [Family; 15] = [
         kind: Kind::Gauge,
         labels: &[],
         bound: 1,
+        example: "tcpwin_accept_queues_full > 0",
         read: |reading, samples| {
             let queues = reading.snapshot.facts.accept_queues;
             samples.extend(queues.map(|queues| one(Value::Count(queues.full))));
@@ -46,6 +49,7 @@ pub(super) static FAMILIES: [Family; 15] = [
         kind: Kind::Gauge,
         labels: &[],
         bound: 1,
+        example: "max_over_time(tcpwin_accept_queue_fullest_ratio[5m]) > 0.8",
         read: |reading, samples| {
             let queues = reading.snapshot.facts.accept_queues;
             samples.extend(queues.map(|queues| one(Value::Real(queues.fullest))));
@@ -58,6 +62,7 @@ pub(super) static FAMILIES: [Family; 15] = [
         kind: Kind::Counter,
         labels: &[],
         bound: 1,
+        example: "rate(tcpwin_listen_overflows_total[5m])",
         read: fact!(listen_overflows),
     },
     Family {
@@ -67,6 +72,7 @@ pub(super) static FAMILIES: [Family; 15] = [
         kind: Kind::Counter,
         labels: &[],
         bound: 1,
+        example: "rate(tcpwin_listen_drops_total[5m])",
         read: fact!(listen_drops),
     },
     Family {
@@ -77,6 +83,7 @@ pub(super) static FAMILIES: [Family; 15] = [
         kind: Kind::Counter,
         labels: &["origin", "outcome"],
         bound: 5,
+        example: "sum by (origin, outcome) (rate(tcpwin_fastopen_connections_total[5m]))",
         read: |reading, samples| {
             let Some(counts) = reading.snapshot.facts.fastopen else {
                 return;
@@ -99,6 +106,7 @@ pub(super) static FAMILIES: [Family; 15] = [
         kind: Kind::Counter,
         labels: &[],
         bound: 1,
+        example: "increase(tcpwin_fastopen_blackholes_total[1d])",
         read: |reading, samples| {
             let counts = reading.snapshot.facts.fastopen;
             samples.extend(counts.map(|counts| one(Value::Count(counts.blackholes))));
@@ -111,6 +119,7 @@ pub(super) static FAMILIES: [Family; 15] = [
         kind: Kind::Gauge,
         labels: &[],
         bound: 1,
+        example: "tcpwin_tcp_memory_bytes / tcpwin_tcp_memory_limit_bytes",
         read: |reading, samples| {
             let memory = reading.snapshot.facts.memory;
             samples.extend(memory.map(|memory| one(Value::Count(memory.used_bytes))));
@@ -123,6 +132,7 @@ pub(super) static FAMILIES: [Family; 15] = [
         kind: Kind::Gauge,
         labels: &[],
         bound: 1,
+        example: "tcpwin_tcp_memory_bytes > tcpwin_tcp_memory_pressure_bytes",
         read: |reading, samples| {
             let memory = reading.snapshot.facts.memory;
             samples.extend(memory.map(|memory| one(Value::Count(memory.pressure_bytes))));
@@ -135,6 +145,7 @@ pub(super) static FAMILIES: [Family; 15] = [
         kind: Kind::Gauge,
         labels: &[],
         bound: 1,
+        example: "tcpwin_tcp_memory_bytes / tcpwin_tcp_memory_limit_bytes",
         read: |reading, samples| {
             let memory = reading.snapshot.facts.memory;
             samples.extend(memory.map(|memory| one(Value::Count(memory.limit_bytes))));
@@ -147,6 +158,7 @@ pub(super) static FAMILIES: [Family; 15] = [
         kind: Kind::Counter,
         labels: &[],
         bound: 1,
+        example: "increase(tcpwin_tcp_memory_pressures_total[1h])",
         read: fact!(memory_pressures),
     },
     Family {
@@ -156,6 +168,7 @@ pub(super) static FAMILIES: [Family; 15] = [
         kind: Kind::Counter,
         labels: &[],
         bound: 1,
+        example: "rate(tcpwin_softnet_dropped_packets_total[5m])",
         read: fact!(softnet_dropped),
     },
     Family {
@@ -165,6 +178,7 @@ pub(super) static FAMILIES: [Family; 15] = [
         kind: Kind::Counter,
         labels: &[],
         bound: 1,
+        example: "rate(tcpwin_softnet_squeezes_total[5m])",
         read: fact!(softnet_squeezed),
     },
     Family {
@@ -174,6 +188,7 @@ pub(super) static FAMILIES: [Family; 15] = [
         kind: Kind::Gauge,
         labels: &[],
         bound: 1,
+        example: "tcpwin_softirq_busiest_ratio > 0.8",
         read: |reading, samples| {
             let share = reading.snapshot.facts.softirq_busiest;
             samples.extend(share.map(|share| one(Value::Real(share))));

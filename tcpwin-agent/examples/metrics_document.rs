@@ -1,0 +1,5 @@
+//! Prints docs/metrics.md; `cargo xtask docs` writes it.
+
+fn main() {
+    print!("{}", tcpwin_agent::exporter::document());
+}

@@ -1,0 +1,129 @@
+//! What only metrics tell, as the table's intervals end and its connections close.
+
+use tcpwin_common::BUDGET_RWND;
+
+use super::tests::{SECOND, observation};
+use super::*;
+use crate::classify::Limit;
+use crate::observation::{CallCounts, FastOpen};
+use crate::snapshot::{Group, Held};
+
+const SCALE: Held = (Limit::RwndScale, Some(Direction::Send));
+
+fn table(grouping: Grouping) -> Table {
+    Table::new(TableConfig { capacity: 10 }).with_grouping(grouping)
+}
+
+/// One connection, held by a window of 65,535 B for a second, then idle for two.
+fn run(table: &mut Table) {
+    let mut events = Vec::new();
+    let mut seen = observation(7, SECOND, 655_350);
+    seen.owner.name = Some("nginx".into());
+    seen.tcp.unsent = Some(65_535);
+    seen.calls = Some(CallCounts {
+        sends: 10,
+        sent_bytes: 81_600,
+        ..CallCounts::default()
+    });
+    table.apply(Update::Observed(seen), &mut events);
+    for second in 1..=4 {
+        table.tick(Instant(second * SECOND), &mut events);
+    }
+}
+
+#[test]
+fn time_and_bytes_have_a_direction_where_something_holds_them() {
+    let mut table = table(Grouping::default());
+    run(&mut table);
+    let tally = table.tally();
+    assert_eq!(tally.spent[&SCALE].seconds, 1.0);
+    assert_eq!(tally.spent[&SCALE].bytes, 655_350);
+    assert_eq!(tally.connections[&SCALE], 0);
+    assert_eq!(tally.connections[&(Limit::None, None)], 1);
+    assert!(tally.spent[&(Limit::None, None)].seconds >= 2.0);
+    assert_eq!(tally.budget[BUDGET_RWND], 1.0);
+    assert!(tally.groups.is_empty());
+    // What the summary says by limit is the same.
+    let summary = table.summary();
+    assert_eq!(summary.bytes[&SCALE.0], tally.spent[&SCALE].bytes);
+    assert_eq!(summary.seconds[&SCALE.0], tally.spent[&SCALE].seconds);
+}
+
+#[test]
+fn figures_are_sampled_once_an_interval_that_moved_data() {
+    let mut table = table(Grouping::default());
+    run(&mut table);
+    let tally = table.tally();
+    let distributions = &tally.distributions;
+    for figure in [&distributions.srtt, &distributions.min_rtt] {
+        assert_eq!((figure.count(), figure.sum()), (1, 0.1));
+    }
+    // 655,350 B/s over 100 ms.
+    assert_eq!(
+        (distributions.bdp.count(), distributions.bdp.sum()),
+        (1, 65_535.0)
+    );
+    assert_eq!(distributions.queue_delay.sum(), 0.1);
+    assert_eq!(distributions.write.sum(), 8_160.0);
+    assert_eq!(distributions.life.count(), 0);
+}
+
+#[test]
+fn groups_beyond_the_most_are_others() {
+    let grouping = Grouping {
+        process: true,
+        cgroup: false,
+        peers: vec!["203.0.113.0/24".parse().unwrap()],
+        most: 1,
+    };
+    let mut table = table(grouping);
+    run(&mut table);
+    let mut other = observation(8, 5 * SECOND, 655_350);
+    other.owner.name = Some("sshd".into());
+    table.apply(Update::Observed(other), &mut Vec::new());
+    table.tick(Instant(5 * SECOND), &mut Vec::new());
+    let group = |process: &str, peer: &str| Group {
+        process: process.to_owned(),
+        cgroup: String::new(),
+        peer: peer.to_owned(),
+    };
+    let tally = table.tally();
+    assert_eq!(tally.groups.len(), 2);
+    let nginx = &tally.groups[&group("nginx", "203.0.113.0/24")];
+    assert_eq!(nginx[&Limit::RwndScale].bytes, 655_350);
+    let others = &tally.groups[&group("other", "other")];
+    assert_eq!(others.values().map(|spent| spent.bytes).sum::<u64>(), 655_350);
+}
+
+#[test]
+fn a_life_is_told_at_its_end() {
+    let mut table = table(Grouping::default());
+    let mut events = Vec::new();
+    let mut asked = observation(1, 2 * SECOND, 1);
+    asked.origin = Origin::Connect;
+    asked.tcp.fastopen = Some(FastOpen::CookieRequested);
+    let mut served = observation(2, SECOND, 500);
+    served.tcp.fastopen = Some(FastOpen::DataAccepted);
+    let mut older = observation(3, SECOND, 0);
+    older.origin = Origin::Seeded;
+    older.tcp.fastopen = Some(FastOpen::DataAccepted);
+    for last in [asked, served, older] {
+        table.apply(Update::Closed(last), &mut events);
+    }
+    let tally = table.tally();
+    let distributions = &tally.distributions;
+    assert_eq!((distributions.life.count(), distributions.life.sum()), (2, 3.0));
+    // Our SYN is no data.
+    assert_eq!((distributions.sent.count(), distributions.sent.sum()), (3, 500.0));
+    assert_eq!((distributions.sent.zero(), distributions.received.zero()), (2, 3));
+    let outcomes = tally.fastopen;
+    assert_eq!(
+        (
+            outcomes.requested,
+            outcomes.taken,
+            outcomes.refused,
+            outcomes.accepted
+        ),
+        (1, 0, 0, 1)
+    );
+}
