@@ -90,7 +90,7 @@ pub(crate) const SPECS: [Spec; 29] = [
         Column::Limit,
         "limit",
         "limit",
-        12,
+        13,
         Some(1),
         false,
         "what holds it; sorted by it, the sickest come first",
@@ -162,7 +162,7 @@ pub(crate) const SPECS: [Spec; 29] = [
         Column::Process,
         "process",
         "process",
-        9,
+        8,
         Some(5),
         false,
         "the program's name",
@@ -383,6 +383,14 @@ mod tests {
             assert_eq!(spec.name.parse(), Ok(spec.column));
             assert_eq!(spec.column.spec().name, spec.name);
             assert!(spec.title.len() <= usize::from(spec.width), "{}", spec.name);
+        }
+    }
+
+    #[test]
+    fn every_limit_has_room_for_its_name() {
+        for limit in crate::classify::Limit::ALL {
+            let cells = usize::from(Column::Limit.spec().width);
+            assert!(limit.name().len() <= cells, "{}", limit.name());
         }
     }
 

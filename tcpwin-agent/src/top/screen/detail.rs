@@ -15,7 +15,7 @@ use ratatui::style::Modifier;
 use ratatui::text::{Line, Span};
 
 use crate::top::state::State;
-use crate::top::text::width;
+use crate::top::text::{elide, width};
 use crate::top::theme::{Sign, Theme};
 
 /// From this width on, charts stand beside the rest; on narrower screens they are a page of their own.
@@ -103,9 +103,10 @@ pub(super) fn side_by_side(
 
 /// A section's name with a rule to the end.
 pub(super) fn section(name: &str, cells: usize, theme: Theme) -> Line<'static> {
+    let name = elide(name, cells.saturating_sub(2), theme.sign(Sign::Ellipsis));
     let rule = theme
         .sign(Sign::Rule)
-        .repeat(cells.saturating_sub(width(name) + 4));
+        .repeat(cells.saturating_sub(width(&name) + 4));
     Line::from(vec![
         Span::styled(format!(" {name} "), theme.title()),
         Span::styled(rule, theme.dim()),

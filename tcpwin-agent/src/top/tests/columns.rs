@@ -60,7 +60,7 @@ fn what_is_chosen_is_shown_at_once_and_esc_takes_it_back() {
     // With the gain, the limit behind it, and wider; the direction stays out.
     press(&mut state, "Cj kJ+++");
     assert_eq!(shown(&state)[..3], ["gain", "limit", "rate"]);
-    assert_eq!(state.chosen.to_string().split(',').nth(1), Some("limit=15"));
+    assert_eq!(state.chosen.to_string().split(',').nth(1), Some("limit=16"));
     press(&mut state, "jj ");
     assert!(!shown(&state).contains(&"rate"));
     press(&mut state, "<Esc>");

@@ -110,7 +110,7 @@ fn heading(opened: &Opened, state: &State, time: Time, cells: usize) -> Line<'st
     let seen = samples.filter(|sample| (time.from_ns..=time.to_ns).contains(&sample.at_ns));
     let detail = match seen.count() {
         0 => "a point a tick".to_owned(),
-        seen => format!("{} points, one each ACK or send", count_text(seen as u64)),
+        seen => format!("{} points, each ACK or send", count_text(seen as u64)),
     };
     let again: u32 = retransmits(&opened.closeup)
         .into_iter()
