@@ -39,7 +39,10 @@ pub static HIGH_WATER: PerCpuArray<u32> = PerCpuArray::with_max_entries(1, 0);
 /// Records for the agent, without wake-ups: it drains by its own clock. Room for 4,000 closings between two drains; every page
 /// of it counts twice as the agent's memory, since the kernel maps a ring twice in a row.
 #[map]
-pub static EVENTS: RingBuf = RingBuf::with_byte_size(1 << 21, 0);
+pub static EVENTS: RingBuf = RingBuf::with_byte_size(EVENTS_BYTES, 0);
+
+/// Size of the ring.
+pub const EVENTS_BYTES: u32 = 1 << 21;
 
 /// `WANT_*` bits: which single events somebody listens to now.
 #[map]

@@ -3,7 +3,7 @@
 use core::ptr::{read_volatile, write_volatile};
 
 use aya_ebpf::{
-    bindings::{BPF_ANY, BPF_RB_NO_WAKEUP},
+    bindings::{BPF_ANY, BPF_RB_AVAIL_DATA, BPF_RB_NO_WAKEUP},
     helpers::{
         bpf_get_current_pid_tgid, bpf_ktime_get_ns,
         generated::{bpf_get_current_cgroup_id, bpf_get_current_comm},
@@ -16,7 +16,10 @@ use tcpwin_common::{
 
 use crate::{
     account,
-    map::{BESIDE, EVENTS, FREE_SLOTS, HIGH_WATER, NEAR, NEAR_ENTRIES, SLOTS, SOCKETS, lost, wanted},
+    map::{
+        BESIDE, EVENTS, EVENTS_BYTES, FREE_SLOTS, HIGH_WATER, NEAR, NEAR_ENTRIES, SLOTS, SOCKETS, lost,
+        wanted,
+    },
     socket::Socket,
 };
 
@@ -224,9 +227,14 @@ pub fn send(event: &Event) {
     }
 }
 
-/// Tells what a watched socket is like at this event.
+/// Tells what a watched socket is like at this event. A busy one could fill the ring between two drains: half of it is left to
+/// what is told but once, the closings.
 #[inline(never)]
 pub fn sample(slot: &Slot, socket: Socket) {
+    if EVENTS.query(u64::from(BPF_RB_AVAIL_DATA)) > u64::from(EVENTS_BYTES / 2) {
+        lost(Loss::RingFull);
+        return;
+    }
     let sequence = socket.sequence();
     let sample = Sample {
         record: RECORD_SAMPLE,
