@@ -94,7 +94,9 @@ impl Segments {
         let mut older = Vec::new();
         for path in segments_of(path) {
             let about = fs::metadata(&path).map_err(io(&path))?;
-            if about.len() > 0 && !is_recording(&path).map_err(io(&path))? {
+            // A device or a pipe is never moved out of the way, nor is what somebody else has written.
+            let is_ours = about.is_file() && (about.len() == 0 || is_recording(&path).map_err(io(&path))?);
+            if !is_ours {
                 return Err(SegmentError::Stranger(path));
             }
             let end = about.modified().map_err(io(&path))?;

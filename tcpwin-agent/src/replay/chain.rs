@@ -55,20 +55,24 @@ impl Chain {
             path: path.to_owned(),
             cause: cause.into(),
         })?;
-        let mut segments = VecDeque::new();
+        let mut segments = VecDeque::<Segment>::new();
+        // The first segment of a recording has none before it, whatever lies there.
+        let mut may_have_older = true;
         let mut faults = Vec::new();
         let recording = newest.header().recording;
         for path in segments_of(path) {
             let header = match open(&path) {
                 Ok(reader) => reader.header().clone(),
-                Err(error) => {
+                Err(error) if may_have_older => {
                     faults.push(error.to_string());
                     break;
                 }
+                Err(_) => break,
             };
             if header.recording != recording {
                 break;
             }
+            may_have_older = header.segment > 0;
             segments.push_front(Segment {
                 path,
                 goes_on: header.goes_on,

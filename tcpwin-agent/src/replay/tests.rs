@@ -8,6 +8,7 @@ use crate::snapshot::playback::{Jump, Playback};
 mod bytes;
 mod copy;
 mod host;
+mod refusal;
 
 use host::{Host, ROOMY, SECOND, folder, recorded};
 
@@ -35,6 +36,7 @@ fn a_replay_shows_what_was_shown_byte_for_byte() {
     assert_eq!(replay.step(&mut events), None);
     assert_eq!(replay.faults(), &[] as &[String]);
     assert_eq!(lines(&events), lines(&host.events));
+    assert_eq!(host.failures, &[] as &[String]);
     let limits: std::collections::BTreeSet<_> = replay
         .snapshot()
         .connections
