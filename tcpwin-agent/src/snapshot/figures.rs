@@ -41,12 +41,20 @@ pub(crate) fn share_sent_again(tcp: &TcpFields) -> Option<f64> {
 
 /// If somebody could act on what holds this connection back.
 pub(crate) fn is_sick(connection: &Connection) -> bool {
-    severity(connection) < 2
+    is_sickness(shown(connection))
+}
+
+/// If somebody could act on this limit.
+pub(crate) fn is_sickness(limit: Limit) -> bool {
+    severity_of(limit) < 2
 }
 
 /// Class in the order of sickness; 0 is the sickest.
 pub(crate) fn severity(connection: &Connection) -> u8 {
-    let limit = shown(connection);
+    severity_of(shown(connection))
+}
+
+fn severity_of(limit: Limit) -> u8 {
     match (limit, limit.bound()) {
         (Limit::Stalled, _) => 0,
         // A young window opens by itself.

@@ -228,6 +228,7 @@ async fn only_what_passes_is_told_and_counted() {
         3
     );
     assert_eq!(told("limit = rwnd_scale", &["verdict"]).await, 1);
+    assert_eq!(told("sick = yes", &["verdict", "cwnd", "open"]).await, 2);
     assert_eq!(told("from = cwnd_startup", &[]).await, 1);
     assert_eq!(
         told("origin = connect and peer in 198.51.100.0/24", &["open", "close"]).await,

@@ -70,7 +70,9 @@ pub(in crate::query) const FIELDS: &[Field] = &[
         &[],
         "",
         "somebody could act on what holds it: a window, loss or this host",
-        choice(&YES_NO, |s| s.connection().map(|c| yes_no(figures::is_sick(c)))),
+        choice(&YES_NO, |s| {
+            s.limit().map(|limit| yes_no(figures::is_sickness(limit)))
+        }),
     ),
     field(
         "side",
