@@ -87,7 +87,7 @@ pub enum Command {
         #[arg(value_name = "DIRECTORY", value_hint = ValueHint::DirPath)]
         directory: PathBuf,
     },
-    /// Tell from pasted `ss -tinm` output what limits each socket
+    /// Tell what limits each socket of pasted `ss -tinm` output, or a running connection
     #[command(after_help = EXPLAIN_HELP)]
     Explain(ExplainArgs),
 }
@@ -97,11 +97,13 @@ Any output of ss with -i will do, of any iproute2, as it came through mail or a 
 More is told from two looks 10 s apart, from both ends, and with -m:
 
   ss -tinm dst 203.0.113.7 | tcpwin explain
+  tcpwin explain --live 'peer = 203.0.113.7'
 
 Exit codes:
   0  done
-  1  failed while running (file cannot be read, …)
-  2  wrong arguments, or nothing that reads as the output of ss";
+  1  failed while running (file cannot be read, no connection passes the filter, …)
+  2  wrong arguments, or nothing that reads as the output of ss
+  3, 4  with --live, as of tcpwin top";
 
 /// Arguments of `tcpwin explain`.
 #[derive(Args, Debug)]
@@ -112,6 +114,18 @@ pub struct ExplainArgs {
     /// One JSON object: {"sockets": […]}
     #[arg(long)]
     pub json: bool,
+    /// Explain the running connections that pass the filter instead, watched for a few seconds
+    #[arg(long, value_name = "FILTER", value_parser = parse_filter, conflicts_with = "file")]
+    pub live: Option<Filter>,
+    /// How long they are watched first [default: 5s]
+    #[arg(long = "for", value_name = "DURATION", value_parser = parse_duration, requires = "live")]
+    pub watch_for: Option<Duration>,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "clap would show it")]
+    pub connect: ConnectArgs,
+    #[command(flatten)]
+    #[expect(missing_docs, reason = "clap would show it")]
+    pub watch: WatchArgs,
 }
 
 const COMPLETIONS: &str = "\

@@ -7,10 +7,12 @@ pub mod collect;
 pub mod decide;
 pub mod figures;
 pub mod join;
+mod live;
 mod report;
 pub mod rule;
 mod text;
 
+pub use live::live;
 pub use report::{Explained, Report, Seen};
 pub use text::write;
 

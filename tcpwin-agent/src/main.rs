@@ -4,6 +4,7 @@ use std::io::{IsTerminal as _, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context as _, anyhow};
 use clap::Parser as _;
@@ -17,7 +18,9 @@ use tcpwin_agent::config::{
     Config, History, HistorySettings, ListenAddress, Log, LogFormat, LogLevel, Record,
 };
 use tcpwin_agent::daemon::{self, Hangup, Opened, Reload, Resources, Running};
+use tcpwin_agent::query::Filter;
 use tcpwin_agent::replay::{Player, Replay};
+use tcpwin_agent::snapshot::Feed;
 use tcpwin_agent::snapshot::playback::Playback;
 use tcpwin_agent::source::{kernel_clock, ss_text};
 use tcpwin_agent::top::Picture;
@@ -285,6 +288,9 @@ fn written(result: std::io::Result<()>) -> Outcome {
 }
 
 fn explain(arguments: &ExplainArgs) -> Outcome {
+    if let Some(filter) = &arguments.live {
+        return explain_live(filter, arguments);
+    }
     let text = pasted(arguments)?;
     let reading = ss_text::parse(&text);
     if reading.sockets.is_empty() {
@@ -297,13 +303,57 @@ fn explain(arguments: &ExplainArgs) -> Outcome {
     }
     let mut report = explain::explain(&reading.observed());
     report.text = reading.text;
+    tell(&report, arguments.json)
+}
+
+/// Running connections, once they were watched for a while.
+fn explain_live(filter: &Filter, arguments: &ExplainArgs) -> Outcome {
+    logging::start(Log {
+        level: LogLevel::Warn,
+        format: LogFormat::Text,
+    });
+    let attached = attach(&arguments.connect, &arguments.watch)?;
+    let pipeline = match &attached {
+        Some(_) => None,
+        None => Some(own_pipeline(&arguments.watch, &RecordArgs::default())?),
+    };
+    let mut feed: Box<dyn Feed> = match (attached, &pipeline) {
+        (Some(agent), _) => Box::new(agent),
+        (None, Some(pipeline)) => Box::new(pipeline.handle()),
+        (None, None) => return Err(anyhow!("neither an agent nor a pipeline").into()),
+    };
+    let watched = arguments.watch_for.unwrap_or(WATCHED);
+    runtime()?.block_on(async {
+        let stop = daemon::interrupted().context("cannot listen for SIGINT")?;
+        tokio::select! {
+            () = tokio::time::sleep(watched) => {}
+            () = stop => {}
+        }
+        anyhow::Ok(())
+    })?;
+    let report = explain::live(&*feed.latest()?, filter);
+    drop(feed);
+    if let Some(pipeline) = pipeline {
+        pipeline.stop()?;
+    }
+    if report.sockets.is_empty() {
+        return Err(anyhow!("no connection of this host passes `{}`", filter.text()).into());
+    }
+    tell(&report, arguments.json)
+}
+
+/// How long connections are watched: long enough for a verdict to prevail.
+const WATCHED: Duration = Duration::from_secs(5);
+
+/// Writes a report to standard output.
+fn tell(report: &explain::Report, json: bool) -> Outcome {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    let written = if arguments.json {
-        serde_json::to_writer_pretty(&mut out, &report)
+    let written = if json {
+        serde_json::to_writer_pretty(&mut out, report)
             .map_err(std::io::Error::from)
             .and_then(|()| writeln!(out))
     } else {
-        explain::write(&report, &mut out)
+        explain::write(report, &mut out)
     };
     match written.and_then(|()| out.flush()) {
         // A reader that has seen enough, such as `head`, is no failure.

@@ -33,7 +33,8 @@ pub enum Seen {
 /// A socket with its verdict. The fields are those of the API's connections, as far as a paste has them.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Explained {
-    /// Line of the paste where its newest look begins.
+    /// Line of the paste where its newest look begins; absent of what runs.
+    #[serde(skip_serializing_if = "is_zero")]
     pub line: usize,
     /// Socket cookie as a decimal string.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -54,7 +55,8 @@ pub struct Explained {
     pub process_name: Option<String>,
     /// Which ends were pasted.
     pub side_seen: Seen,
-    /// Looks at this end.
+    /// Looks at this end; absent of what was watched.
+    #[serde(skip_serializing_if = "is_zero")]
     pub looks: usize,
     /// Seconds between the last two of them, where they can be known.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -98,6 +100,10 @@ pub struct Explained {
     pub unknown: Vec<String>,
     /// The socket's fields.
     pub tcp: TcpFields,
+}
+
+fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 pub(super) fn explained(

@@ -114,20 +114,15 @@ fn block(socket: &Explained, to: &mut impl Write) -> io::Result<()> {
     if !socket.unknown.is_empty() {
         labelled("unknown", &socket.unknown.join(" "), to)?;
     }
-    let seen = match socket.side_seen {
-        Seen::Sender => "the sending end",
-        Seen::Receiver => "the receiving end",
-        Seen::Both => "both ends",
-    };
-    labelled(
-        "seen",
-        &format!(
-            "{seen}, {} look{}",
-            socket.looks,
-            if socket.looks == 1 { "" } else { "s" }
-        ),
-        to,
-    )?;
+    if socket.looks > 0 {
+        let end = match socket.side_seen {
+            Seen::Sender => "the sending end",
+            Seen::Receiver => "the receiving end",
+            Seen::Both => "both ends",
+        };
+        let looks = if socket.looks == 1 { "look" } else { "looks" };
+        labelled("seen", &format!("{end}, {} {looks}", socket.looks), to)?;
+    }
     writeln!(to)
 }
 

@@ -53,7 +53,8 @@ fn clamped(figures: &Figures<'_>) -> Option<Verdict> {
     let rtt = figures.srtt()?;
     let ceiling = window(Limit::CwndClamp, figures.cwnd_bytes()?, Some(rtt), "cwnd")?;
     let is_lossless = figures.tcp().ssthresh.is_none() && figures.now.totals.retransmits == Some(0);
-    let rounds = figures.busy_rounds().filter(|rounds| *rounds > 30.0)?;
+    // A program that sends in bursts has a cwnd from when it last sent long enough.
+    let rounds = figures.busy_rounds().filter(|rounds| *rounds > 100.0)?;
     if !is_lossless || !figures.is_rate(ceiling.rate, 0.2) || figures.is_bbr() {
         return None;
     }
