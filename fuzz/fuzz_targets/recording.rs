@@ -10,7 +10,7 @@ fuzz_target!(|bytes: &[u8]| {
     assert!(contents.frames <= bytes.len() as u64);
     let mut inputs = Inputs::new(bytes.to_vec());
     let mut read = 0;
-    while let Ok(Some(_)) = inputs.next() {
+    while let Ok(Some(_)) = inputs.take() {
         read += 1;
     }
     assert!(read <= bytes.len());

@@ -43,7 +43,7 @@ fn main() {
 fn held(flow: u32, second: u64) -> Observation {
     let mut budget = BudgetTotals::default();
     budget.ns[BUDGET_RWND] = second * SECOND;
-    budget.flight[BUDGET_RWND] = (second * SECOND >> 10) * 65_535;
+    budget.flight[BUDGET_RWND] = ((second * SECOND) >> 10) * 65_535;
     let peer = [203, 0, (flow >> 8) as u8, flow as u8];
     Observation {
         key: Key {

@@ -130,7 +130,7 @@ impl Spent {
     #[must_use]
     pub fn rest(&self) -> Vec<(Limit, &Rest)> {
         let mut rest: Vec<_> = self.rest.iter().collect();
-        rest.sort_by(|(one, _), (other, _)| one.cmp(other));
+        rest.sort_by_key(|(whose, _)| *whose);
         rest.into_iter()
             .map(|((_, limit), rest)| (*limit, rest))
             .collect()

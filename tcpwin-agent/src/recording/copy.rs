@@ -164,7 +164,7 @@ impl State {
         }
         let mut inputs = Inputs::new(frame.raw.clone());
         let mut raw = Vec::with_capacity(frame.raw.len());
-        while let Some(input) = inputs.next()? {
+        while let Some(input) = inputs.take()? {
             if let Some(input) = self.choice.input(input) {
                 raw = postcard::to_extend(&input, raw)?;
             }

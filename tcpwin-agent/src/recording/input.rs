@@ -86,7 +86,7 @@ impl Inputs {
     ///
     /// # Errors
     /// When the bytes are none.
-    pub fn next(&mut self) -> Result<Option<Input>, postcard::Error> {
+    pub fn take(&mut self) -> Result<Option<Input>, postcard::Error> {
         let rest = &self.raw[self.at..];
         if rest.is_empty() {
             return Ok(None);

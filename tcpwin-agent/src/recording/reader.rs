@@ -267,7 +267,7 @@ pub fn read_all(bytes: &[u8]) -> Contents {
         };
         contents.frames += 1;
         loop {
-            match inputs.next() {
+            match inputs.take() {
                 Ok(Some(_)) => contents.inputs += 1,
                 Ok(None) => break,
                 Err(error) => {

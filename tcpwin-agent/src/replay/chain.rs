@@ -127,7 +127,7 @@ impl Chain {
             if self.over {
                 return None;
             }
-            match self.inputs.next() {
+            match self.inputs.take() {
                 Ok(Some(input)) => return Some(input),
                 Ok(None) => {}
                 Err(error) => {

@@ -4,19 +4,18 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 
 use super::agent::Agent;
+use super::clock::Timer;
 use super::netns::die_with_parent;
 
 /// How often it is looked whether anything is recorded yet. The first frame comes within a second.
 const TRIES: usize = 100;
-const PAUSE: Duration = Duration::from_millis(100);
+const PAUSE_NS: u64 = 100_000_000;
 
 /// A `tcpwin trace` that records the scenario.
 pub struct Recording {
@@ -56,6 +55,7 @@ impl Recording {
             name: name.to_owned(),
             hosts: Vec::new(),
         };
+        let looks = Timer::every(PAUSE_NS)?;
         for _ in 0..TRIES {
             if raw.exists() {
                 return Ok(recording);
@@ -63,11 +63,11 @@ impl Recording {
             if let Some(status) = recording.child.try_wait()? {
                 bail!("tcpwin trace ended: {status}");
             }
-            thread::sleep(PAUSE);
+            looks.wait();
         }
         bail!(
             "nothing was recorded within {} s",
-            TRIES as f64 * PAUSE.as_secs_f64()
+            TRIES as u64 * PAUSE_NS / 1_000_000_000
         )
     }
 

@@ -60,6 +60,6 @@ proptest! {
     #[test]
     fn arbitrary_inputs_are_refused_or_read(raw in proptest::collection::vec(any::<u8>(), 0..4_096)) {
         let mut inputs = crate::recording::Inputs::new(raw);
-        while let Ok(Some(_)) = inputs.next() {}
+        while let Ok(Some(_)) = inputs.take() {}
     }
 }
