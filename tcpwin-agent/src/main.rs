@@ -331,7 +331,7 @@ fn explain_live(filter: &Filter, arguments: &ExplainArgs) -> Outcome {
         }
         anyhow::Ok(())
     })?;
-    let report = explain::live(&*feed.latest()?, filter);
+    let report = explain::live(&feed.latest()?, filter);
     drop(feed);
     if let Some(pipeline) = pipeline {
         pipeline.stop()?;
