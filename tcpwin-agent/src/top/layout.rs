@@ -76,6 +76,11 @@ pub(crate) const fn header_lines(size: Size, has_facts: bool) -> u16 {
     2 + bar as u16 + facts as u16
 }
 
+/// Lines in which a proof fits, nearly always.
+pub(crate) const fn why_lines(size: Size) -> u16 {
+    if size.width < 160 { 2 } else { 1 }
+}
+
 /// A view with a list on a screen of `size`. The list takes what is left.
 pub(crate) fn regions(size: Size, wanted: Wanted) -> Regions {
     let mut stack = Stack::new(size);

@@ -282,6 +282,12 @@ pub(crate) fn sentence(finding: &Finding, cells: usize) -> String {
     if width(&said) <= cells || finding.kind != FindingKind::SharedLimit {
         return said;
     }
+    let whose = match &finding.process {
+        Some(_) => whose
+            .replacen(" connections of", " of", 1)
+            .replacen(" connection of", " of", 1),
+        None => whose,
+    };
     format!("{whose}: {}{change}", finding.limit.name())
 }
 

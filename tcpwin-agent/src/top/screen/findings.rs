@@ -20,7 +20,8 @@ pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
     let theme = state.theme;
     let cells = usize::from(area.width);
     let has_focus = state.focus == Focus::Aside;
-    let name = format!(" {} findings ", count_text(state.listed.len() as u64));
+    let plural = if state.listed.len() == 1 { "" } else { "s" };
+    let name = format!(" {} finding{plural} ", count_text(state.listed.len() as u64));
     let hint = if has_focus {
         " Enter opens, Tab goes back "
     } else {

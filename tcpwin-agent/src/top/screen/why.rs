@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::text::{Line, Span};
 
 use crate::top::state::State;
-use crate::top::text::{clean, elide};
+use crate::top::text::{clean, elide, wrap};
 use crate::top::theme::{Sign, letter};
 
 /// Draws it; nothing where nothing holds the connection.
@@ -21,11 +21,22 @@ pub(super) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
     let bound = connection.bound;
     let text = clean(&connection.proof, theme.ascii);
     let room = usize::from(area.width).saturating_sub(4);
-    let text = elide(&text, room, theme.sign(Sign::Ellipsis));
-    let line = Line::from(vec![
-        Span::raw(" "),
-        Span::styled(letter(bound).to_string(), theme.bound_ground(bound)),
-        Span::styled(format!(" {text}"), theme.title()),
-    ]);
-    super::draw(frame, area, &[line]);
+    let mut words = wrap(&text, room);
+    let most = usize::from(area.height);
+    if words.len() > most {
+        // The last line says that there is more.
+        let rest = words.split_off(most - 1).join(" ");
+        words.push(elide(&rest, room, theme.sign(Sign::Ellipsis)).into_owned());
+    }
+    let mut lines = Vec::with_capacity(most);
+    for (at, words) in words.into_iter().enumerate() {
+        let class = if at == 0 {
+            Span::styled(letter(bound).to_string(), theme.bound_ground(bound))
+        } else {
+            Span::raw(" ")
+        };
+        let words = Span::styled(format!(" {words}"), theme.title());
+        lines.push(Line::from(vec![Span::raw(" "), class, words]));
+    }
+    super::draw(frame, area, &lines);
 }

@@ -64,7 +64,10 @@ impl State {
             header,
             text,
             head: u16::from(self.view != View::Host),
-            why: u16::from(self.view == View::Overview && height >= layout::ROOMY),
+            why: match self.view {
+                View::Overview if height >= layout::ROOMY => layout::why_lines(self.size),
+                _ => 0,
+            },
             findings,
             footer: self.footer_lines(),
         }

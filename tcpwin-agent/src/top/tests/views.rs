@@ -47,6 +47,13 @@ fn tree(state: &State) -> Vec<String> {
 }
 
 #[test]
+fn why_stands_under_the_table() {
+    let mut state = state(80, 24);
+    press(&mut state, "j");
+    assert_snapshot!(draw(&state));
+}
+
+#[test]
 fn processes() {
     let mut state = state(80, 24);
     press(&mut state, "2<Right>j");
