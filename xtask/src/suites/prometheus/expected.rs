@@ -94,6 +94,10 @@ pub fn firing(degraded: bool) -> Vec<&'static str> {
     alerts
 }
 
+/// Alerts that may go on once the flows have ended: a socket outlives its program while its peer is silent, and is as
+/// stalled as before until the kernel gives it up. That they resolve is shown in virtual time.
+pub const LINGERING: [&str; 2] = ["TcpwinConnectionsStalled", "TcpwinMtuBlackhole"];
+
 /// Those that are left once the flows have ended.
 pub fn resolved(degraded: bool) -> Vec<&'static str> {
     if degraded {

@@ -19,9 +19,6 @@ const SCENARIOS: [&str; 7] = [
     "stalled_30ms",
     "mtu_blackhole_30ms",
 ];
-/// A socket outlives its program while its peer is silent; of these the kernel is to let go at its next timeout.
-const SILENT: [&str; 2] = ["stalled_30ms", "mtu_blackhole_30ms"];
-const LET_GO: &str = "[hosts.sender.sysctls]\n\"net.ipv4.tcp_orphan_retries\" = \"1\"\n";
 /// How long they run: until every question has been asked.
 const SECONDS: u32 = 44;
 
@@ -81,9 +78,5 @@ fn lasting(name: &str) -> Result<String> {
         Some(_) => format!("seconds = {SECONDS}\n"),
         None => format!("{line}\n"),
     };
-    let text: String = text.lines().map(line).collect();
-    Ok(match SILENT.contains(&name) {
-        true => format!("{text}{LET_GO}"),
-        false => text,
-    })
+    Ok(text.lines().map(line).collect())
 }
