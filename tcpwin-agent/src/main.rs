@@ -294,7 +294,8 @@ fn explain_live(filter: &Filter, arguments: &ExplainArgs) -> Outcome {
         }
         anyhow::Ok(())
     })?;
-    let report = explain::live(&*feed.latest()?, filter);
+    let snapshot = feed.latest()?;
+    let report = explain::live(&snapshot, filter);
     drop(feed);
     if let Some(pipeline) = pipeline {
         pipeline.stop()?;
