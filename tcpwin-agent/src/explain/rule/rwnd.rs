@@ -187,7 +187,16 @@ fn constant(figures: &Figures<'_>, share: f64) -> Verdict {
         });
         return verdict(figures, Limit::RwndScale, Side::PeerKernel, 0.75, ceiling, proof);
     }
-    let confidence = if share > 0.8 { 0.75 } else { 0.6 };
+    // Without the window's size a reader that is slow now and then looks the same, and so does one with a little unread.
+    let is_unread = figures
+        .mate
+        .is_some_and(|mate| mate.ss.recv_q.is_some_and(|bytes| bytes > 0));
+    let confidence = match (tcp.snd_wnd, share > 0.8) {
+        (None | Some(0), _) => 0.45,
+        _ if is_unread => 0.45,
+        (_, true) => 0.75,
+        (_, false) => 0.6,
+    };
     let proof = format!("{}{allows}.", told(figures, share));
     verdict(figures, Limit::Rwnd, Side::PeerKernel, confidence, ceiling, proof)
 }
