@@ -25,6 +25,7 @@ mod plan;
 mod probes;
 mod row;
 mod scale;
+mod screen;
 mod stat;
 mod talk;
 mod worker;

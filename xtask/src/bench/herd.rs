@@ -51,6 +51,11 @@ impl<'a> Herd<'a> {
         Ok(())
     }
 
+    /// If some connections can be made busy.
+    pub const fn has_busy(&self) -> bool {
+        self.busy.is_some()
+    }
+
     /// Starts or ends the pings.
     pub fn be_busy(&mut self, busy: bool) -> Result<()> {
         if let Some(worker) = &mut self.busy {

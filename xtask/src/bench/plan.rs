@@ -8,12 +8,13 @@ use crate::bench::event::{self, Added, Effort, PerRun, Talk};
 use crate::bench::herd::Herd;
 use crate::bench::row::Row;
 use crate::bench::scale::{self, Started};
+use crate::bench::screen::Screen;
 use crate::bench::stat::{Figure, short};
 use crate::lab::netns::NetNs;
 use crate::process::announce;
 
 /// Names for `--rows`.
-pub const GROUPS: [&str; 9] = [
+pub const GROUPS: [&str; 10] = [
     "idle",
     "busy",
     "probes",
@@ -23,6 +24,7 @@ pub const GROUPS: [&str; 9] = [
     "scrape",
     "start",
     "tick",
+    "top",
 ];
 
 /// Share of the sockets of the middle size that are busy.
@@ -120,6 +122,9 @@ impl Plan {
         if self.wants(&["tick", "busy", "rss"]) {
             self.at_some(tcpwin, netns, &mut herd, some, &mut rows)?;
         }
+        if self.wants(&["top"]) {
+            self.at_screen(tcpwin, &mut herd, 2 * some, &mut rows)?;
+        }
         if self.wants(&["tick", "idle", "rss", "scrape", "start", "sock_diag"]) {
             self.at_many(tcpwin, netns, &mut herd, many, &mut rows)?;
         }
@@ -185,6 +190,72 @@ impl Plan {
         if self.wants(&["rss"]) {
             rows.push(self.rss_row(&agent, herd.sockets(), 25.0)?);
         }
+        Ok(())
+    }
+
+    fn at_screen(
+        &self,
+        tcpwin: &Path,
+        herd: &mut Herd<'_>,
+        sockets: usize,
+        rows: &mut Vec<Row>,
+    ) -> Result<()> {
+        announce(format_args!("the screen over {sockets} sockets"));
+        let busy = sockets / 2 / BUSY_SHARE;
+        if !herd.has_busy() {
+            herd.add_busy(busy, EVERY_MS)?;
+        }
+        herd.grow_to(sockets)?;
+        herd.be_busy(true)?;
+        let agent = Started::with_sockets(tcpwin, "ebpf", herd.sockets())?;
+        let alone = agent.cpu_per_second(self.seconds)?;
+        let attached = Screen::start(tcpwin, &["--connect", agent.agent.url()], sockets)?;
+        let both = agent.cpu_per_second(self.seconds)?.median + attached.cpu_per_second(self.seconds)?.median;
+        let attached_rss = attached.resident()?.total as f64 / 1e6;
+        drop((attached, agent));
+        let screen = Screen::start(tcpwin, &["--no-connect"], sockets)?;
+        let whole = screen.cpu_per_second(self.seconds)?;
+        let key = screen.keystroke(whole)?;
+        let rss = screen.resident()?.total as f64 / 1e6;
+        herd.be_busy(false)?;
+        let what = format!("{sockets} sockets of which {busy} busy, 1 Hz");
+        let by = |rss: f64| {
+            format!(
+                "process CPU clocks over {} s, mean; 200 × 50 cells; RSS {} MB",
+                self.seconds,
+                short(rss)
+            )
+        };
+        let beyond = |spent: f64| Figure::single((spent - alone.median) * 1e-7);
+        rows.push(
+            Row::judged(
+                "top",
+                format!("`top` beyond the agent, {what}"),
+                beyond(whole.median),
+                "% of a core",
+                5.0,
+            )
+            .only_if(!self.quick)
+            .beside(format!("the agent alone {} %", short(alone.median * 1e-7)))
+            .by(by(rss)),
+        );
+        rows.push(
+            Row::judged(
+                "top",
+                format!("`top --connect` and what it asks of the agent, {what}"),
+                beyond(both),
+                "% of a core",
+                5.0,
+            )
+            .only_if(!self.quick)
+            .beside(format!("the agent alone {} %", short(alone.median * 1e-7)))
+            .by(by(attached_rss)),
+        );
+        rows.push(
+            Row::judged("top", format!("a letter in the filter, {sockets} connections, from key to frame"), key.times(1e-6), "ms", 50.0)
+                .only_if(!self.quick)
+                .by("process CPU clock, what the screen does anyway taken off; mean, and the middle half of the letters"),
+        );
         Ok(())
     }
 
