@@ -163,12 +163,18 @@ impl Drop for Person {
 pub fn is_gone(processes: &[u32]) -> Result<()> {
     let limit_ns = now_ns() + seconds_ns(LIMIT_S);
     let timer = Timer::every(seconds_ns(LOOK_S))?;
-    while processes
-        .iter()
-        .any(|pid| Path::new(&format!("/proc/{pid}")).exists())
-    {
+    while processes.iter().any(|pid| runs(*pid)) {
         ensure!(now_ns() < limit_ns, "{processes:?} still run without a terminal");
         timer.wait();
     }
     Ok(())
+}
+
+/// One that has ended and that its parent has not asked for yet (`Z`) runs no more: the shell is gone, and whoever inherits
+/// its children takes his time.
+fn runs(pid: u32) -> bool {
+    fs::read_to_string(format!("/proc/{pid}/stat"))
+        .ok()
+        .and_then(|stat| stat.rsplit_once(") ")?.1.chars().next())
+        .is_some_and(|state| !matches!(state, 'Z' | 'X'))
 }
