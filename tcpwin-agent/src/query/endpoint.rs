@@ -35,7 +35,11 @@ impl Endpoint {
             return Some(Self::Within(prefix));
         }
         let of_address = |c: char| c.is_ascii_hexdigit() || c == '.' || c == ':';
-        (!start.is_empty() && start.chars().all(of_address)).then(|| Self::Start(start.to_ascii_lowercase()))
+        // `:99999` is no port, `[:443` and `[192.0.2.1:443` are no start of an address.
+        let is_other =
+            (start.starts_with(':') && !start.starts_with("::")) || start.parse::<SocketAddr>().is_ok();
+        (!start.is_empty() && !is_other && start.chars().all(of_address))
+            .then(|| Self::Start(start.to_ascii_lowercase()))
     }
 
     /// If `text`, which is `parsed`, is one of them.

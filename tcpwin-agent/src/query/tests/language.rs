@@ -232,3 +232,17 @@ fn a_filter_is_its_text_in_a_file() {
     assert!(wrong.to_string().contains("column 5"), "{wrong}");
     assert!(kept.matches(&connection()));
 }
+
+#[test]
+fn what_is_neither_a_port_nor_a_start_of_an_address_is_refused() {
+    for text in ["peer = [:001", "peer = :99999", "peer = [192.0.2.1:443"] {
+        let error = text.parse::<Filter>().unwrap_err();
+        assert!(error.to_string().contains("is compared with"), "{text}: {error}");
+    }
+    for (text, written) in [
+        ("peer = :001", "peer = :1"),
+        ("peer = [2001:db8:", "peer = 2001:db8:"),
+    ] {
+        assert_eq!(filter(text).to_string(), written);
+    }
+}
