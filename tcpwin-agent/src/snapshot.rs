@@ -9,7 +9,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::classify::{Bound, Direction, Limit, Remedy, Side};
-use crate::observation::{FastOpen, HookState, Origin, Retransmits, TcpState};
+use crate::observation::{HookState, Origin, Retransmits};
 
 mod cause;
 mod distribution;
@@ -21,6 +21,7 @@ mod host;
 pub mod playback;
 mod sample;
 mod tally;
+mod tcp_fields;
 
 pub use cause::{Cause, cost};
 pub use distribution::Distribution;
@@ -29,6 +30,7 @@ pub use finding::Finding;
 pub use host::{AcceptQueues, FastOpenCounts, HostFacts, Interface, Listener, MemoryPressure};
 pub use sample::{Sample, Watch};
 pub use tally::{Distributions, FastOpenOutcomes, Group, Held, Spent, Tally};
+pub use tcp_fields::TcpFields;
 
 /// The process that holds a socket.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -75,77 +77,6 @@ pub struct Budget {
     pub rwnd: f64,
     pub cwnd: f64,
     pub pacing: f64,
-}
-
-/// The socket's fields. Absent where the source or the kernel does not give them.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-#[serde(default)]
-#[expect(
-    missing_docs,
-    reason = "the names of `struct tcp_info` and `ss`, units in the names"
-)]
-pub struct TcpFields {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub state: Option<TcpState>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub srtt_us: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rttvar_us: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min_rtt_us: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub cwnd: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub ssthresh: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mss: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub snd_wnd_bytes: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rcv_wnd_bytes: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub snd_wscale: Option<u8>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rcv_wscale: Option<u8>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sndbuf_bytes: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub sndbuf_locked: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rcvbuf_bytes: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub rcvbuf_locked: Option<bool>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub wmem_queued_bytes: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub in_flight_bytes: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unsent_bytes: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub unread_bytes: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bytes_acked: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub bytes_received: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delivered: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub retransmits_total: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub retransmits: Option<Retransmits>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub pacing_rate_bps: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max_pacing_rate_bps: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub delivery_rate_bps: Option<f64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub timeouts: Option<u8>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub congestion: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fastopen: Option<FastOpen>,
 }
 
 /// The program's calls on the socket over its life.

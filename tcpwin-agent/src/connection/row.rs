@@ -11,40 +11,10 @@ use crate::source::RetransmitKind;
 use crate::units::Instant;
 
 fn tcp(observation: &Observation) -> TcpFields {
-    let tcp = &observation.tcp;
-    let totals = &observation.totals;
-    let bits = |bytes: u64| bytes as f64 * 8.0;
+    let of = TcpFields::of(&observation.tcp, &observation.totals);
     TcpFields {
         state: Some(observation.state),
-        srtt_us: tcp.srtt_us,
-        rttvar_us: tcp.rttvar_us,
-        min_rtt_us: tcp.min_rtt_us,
-        cwnd: tcp.cwnd,
-        ssthresh: tcp.ssthresh,
-        mss: tcp.mss,
-        snd_wnd_bytes: tcp.snd_wnd,
-        rcv_wnd_bytes: tcp.rcv_wnd,
-        snd_wscale: tcp.snd_wscale,
-        rcv_wscale: tcp.rcv_wscale,
-        sndbuf_bytes: tcp.sndbuf,
-        sndbuf_locked: tcp.sndbuf_locked,
-        rcvbuf_bytes: tcp.rcvbuf,
-        rcvbuf_locked: tcp.rcvbuf_locked,
-        wmem_queued_bytes: tcp.wmem_queued,
-        in_flight_bytes: tcp.in_flight,
-        unsent_bytes: tcp.unsent,
-        unread_bytes: tcp.unread,
-        bytes_acked: totals.bytes_acked,
-        bytes_received: totals.bytes_received,
-        delivered: totals.delivered,
-        retransmits_total: totals.retransmits,
-        retransmits: totals.retransmits_by_kind,
-        pacing_rate_bps: tcp.pacing_rate.map(bits),
-        max_pacing_rate_bps: tcp.max_pacing_rate.map(bits),
-        delivery_rate_bps: tcp.delivery_rate.map(bits),
-        timeouts: tcp.timeouts,
-        congestion: tcp.congestion.as_deref().map(str::to_owned),
-        fastopen: tcp.fastopen,
+        ..of
     }
 }
 

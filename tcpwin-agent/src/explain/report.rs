@@ -169,35 +169,8 @@ fn ceiling(ceiling: &crate::classify::Ceiling) -> Ceiling {
 }
 
 fn fields(now: &Pasted) -> TcpFields {
-    let tcp = &now.tcp;
-    let bits = |bytes: u64| bytes as f64 * 8.0;
     TcpFields {
         state: now.state,
-        srtt_us: tcp.srtt_us,
-        rttvar_us: tcp.rttvar_us,
-        min_rtt_us: tcp.min_rtt_us,
-        cwnd: tcp.cwnd,
-        ssthresh: tcp.ssthresh,
-        mss: tcp.mss,
-        snd_wnd_bytes: tcp.snd_wnd,
-        rcv_wnd_bytes: tcp.rcv_wnd,
-        snd_wscale: tcp.snd_wscale,
-        rcv_wscale: tcp.rcv_wscale,
-        sndbuf_bytes: tcp.sndbuf,
-        rcvbuf_bytes: tcp.rcvbuf,
-        wmem_queued_bytes: tcp.wmem_queued,
-        in_flight_bytes: tcp.in_flight,
-        unsent_bytes: tcp.unsent,
-        unread_bytes: tcp.unread,
-        bytes_acked: now.totals.bytes_acked,
-        bytes_received: now.totals.bytes_received,
-        delivered: now.totals.delivered,
-        retransmits_total: now.totals.retransmits,
-        pacing_rate_bps: tcp.pacing_rate.map(bits),
-        max_pacing_rate_bps: tcp.max_pacing_rate.map(bits),
-        delivery_rate_bps: tcp.delivery_rate.map(bits),
-        congestion: tcp.congestion.as_deref().map(str::to_owned),
-        fastopen: tcp.fastopen,
-        ..TcpFields::default()
+        ..TcpFields::of(&now.tcp, &now.totals)
     }
 }

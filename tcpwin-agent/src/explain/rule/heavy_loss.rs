@@ -2,7 +2,7 @@
 //! small buffer.
 
 use super::verdict;
-use crate::classify::{Ceiling, Limit, Side, Verdict};
+use crate::classify::{Limit, Side, Verdict};
 use crate::explain::figures::Figures;
 use crate::units::{BytesPerSec, bits_text, bytes_text, rtt_text};
 
@@ -39,19 +39,7 @@ fn overdriven(figures: &Figures<'_>, loss: f64) -> Option<Verdict> {
         rtt_text(crate::units::Micros(queue)),
         bytes_text(buffer.0),
     );
-    let ceiling = Ceiling {
-        limit: Limit::Bandwidth,
-        rate: estimate,
-        formula: "bbr's estimate".to_owned(),
-    };
-    Some(verdict(
-        figures,
-        Limit::Bandwidth,
-        Side::Path,
-        0.6,
-        Some(ceiling),
-        proof,
-    ))
+    Some(super::path::by_bbr(figures, estimate, proof))
 }
 
 /// A steady rate without a queue through that much loss: bbr keeps it whatever drops its segments, others only under a policer.

@@ -33,19 +33,17 @@ pub fn bbr(figures: &Figures<'_>) -> Option<Verdict> {
         figures.rate_text(),
         bytes_text(figures.unsent()),
     );
+    Some(by_bbr(figures, estimate, proof))
+}
+
+/// What bbr finds the path to carry.
+pub(super) fn by_bbr(figures: &Figures<'_>, estimate: BytesPerSec, proof: String) -> Verdict {
     let ceiling = Ceiling {
         limit: Limit::Bandwidth,
         rate: estimate,
         formula: "bbr's estimate".to_owned(),
     };
-    Some(verdict(
-        figures,
-        Limit::Bandwidth,
-        Side::Path,
-        0.6,
-        Some(ceiling),
-        proof,
-    ))
+    verdict(figures, Limit::Bandwidth, Side::Path, 0.6, Some(ceiling), proof)
 }
 
 /// cwnd is full and has been what it is for most of the life, with nothing lost: it is not let grow.
