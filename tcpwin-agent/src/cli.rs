@@ -6,7 +6,7 @@ use std::time::Duration;
 use clap::{Parser, Subcommand, ValueHint};
 use clap_complete::Shell;
 
-use crate::query::{Filter, FilterError};
+use crate::query::{Filter, FilterError, Sort};
 
 mod agent;
 mod explain;
@@ -109,6 +109,12 @@ To have them in every new shell:
 
 /// With the fault pointed at.
 fn parse_filter(text: &str) -> Result<Filter, String> {
+    text.parse().map_err(|error: FilterError| {
+        format!("wrong at column {}\n\n{}", error.column + 1, error.pointed(text))
+    })
+}
+
+fn parse_sort(text: &str) -> Result<Sort, String> {
     text.parse().map_err(|error: FilterError| {
         format!("wrong at column {}\n\n{}", error.column + 1, error.pointed(text))
     })

@@ -303,6 +303,11 @@ fn explain(arguments: &ExplainArgs) -> Outcome {
     }
     let mut report = explain::explain(&reading.observed());
     report.text = reading.text;
+    let filter = arguments.filter.clone().unwrap_or_default();
+    let report = report.only(&filter, arguments.sort.as_ref());
+    if report.sockets.is_empty() {
+        return Err(anyhow!("no socket of the paste passes `{}`", filter.text()).into());
+    }
     tell(&report, arguments.json)
 }
 

@@ -35,6 +35,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 pub use self::complete::{Candidate, Completion, complete};
 pub use self::sort::Sort;
+pub use self::subject::Glimpse;
 
 use self::node::Node;
 use self::subject::Subject;
@@ -109,6 +110,12 @@ impl Filter {
     #[must_use]
     pub fn matches_event(&self, event: &TraceEvent) -> bool {
         self.passes(event.into())
+    }
+
+    /// If what is known of a connection passes. Allocates nothing.
+    #[must_use]
+    pub fn matches_glimpse(&self, glimpse: &Glimpse<'_>) -> bool {
+        self.passes(glimpse.into())
     }
 
     fn passes(&self, subject: Subject<'_>) -> bool {

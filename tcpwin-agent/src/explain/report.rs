@@ -6,6 +6,7 @@ use crate::classify::{Bound, Direction, Limit, Remedy, Side, Verdict};
 use crate::explain::figures::Figures;
 use crate::explain::join::Group;
 use crate::observation::pasted::Pasted;
+use crate::query::{Filter, Glimpse, Sort};
 use crate::snapshot::{Ceiling, Process, TcpFields};
 
 /// Everything that was told of a paste.
@@ -102,6 +103,87 @@ pub struct Explained {
     pub tcp: TcpFields,
 }
 
+impl Report {
+    /// Leaves the sockets that pass the filter, in the order that is asked for, or that of the paste.
+    #[must_use]
+    pub fn only(self, filter: &Filter, sort: Option<&Sort>) -> Self {
+        let mut sockets: Vec<_> = self.sockets.into_iter().map(Some).collect();
+        let ends: Vec<_> = sockets.iter().flatten().map(Ends::of).collect();
+        let glimpses: Vec<_> = sockets
+            .iter()
+            .flatten()
+            .zip(&ends)
+            .map(|(socket, ends)| socket.glimpse(ends))
+            .collect();
+        let order = sort.map_or_else(
+            || (0..).take(glimpses.len()).collect(),
+            |sort| sort.arrange_glimpses(&glimpses),
+        );
+        let passing = order.into_iter().map(|at: u32| at as usize);
+        let passing: Vec<_> = passing
+            .filter(|at| filter.matches_glimpse(&glimpses[*at]))
+            .collect();
+        drop(glimpses);
+        Self {
+            sockets: passing.into_iter().filter_map(|at| sockets[at].take()).collect(),
+            text: self.text,
+        }
+    }
+}
+
+/// Both ends as a filter compares them.
+struct Ends {
+    local: String,
+    peer: String,
+}
+
+impl Ends {
+    fn of(socket: &Explained) -> Self {
+        let [local, peer] = [&socket.local, &socket.peer].map(|end| comparable(end.as_deref().unwrap_or("")));
+        Self { local, peer }
+    }
+}
+
+/// `192.0.2.1%eth0:https` as `192.0.2.1:0`: the address can be compared, and a port that was printed by name is none.
+fn comparable(end: &str) -> String {
+    let Some((host, port)) = end.rsplit_once(':') else {
+        return end.to_owned();
+    };
+    let is_closed = host.ends_with(']');
+    let host = host.split('%').next().unwrap_or(host);
+    let bracket = if is_closed && !host.ends_with(']') {
+        "]"
+    } else {
+        ""
+    };
+    let port = if port.parse::<u16>().is_ok() { port } else { "0" };
+    format!("{host}{bracket}:{port}")
+}
+
+impl Explained {
+    fn glimpse<'a>(&'a self, ends: &'a Ends) -> Glimpse<'a> {
+        let process = self.process.as_ref();
+        Glimpse {
+            id: self.id.as_deref().unwrap_or(""),
+            local: &ends.local,
+            peer: &ends.peer,
+            process: process
+                .map(|process| process.name.as_str())
+                .or(self.process_name.as_deref()),
+            pid: process.map(|process| process.pid),
+            direction: self.direction,
+            limit: self.limit,
+            side: self.side,
+            confidence: self.confidence,
+            rate_bps: self.rate_bps,
+            ceiling_bps: self.ceiling_bps,
+            next: self.next.as_ref().map(|next| (next.limit, next.rate_bps)),
+            proof: &self.proof,
+            tcp: &self.tcp,
+        }
+    }
+}
+
 fn is_zero(count: &usize) -> bool {
     *count == 0
 }
@@ -172,5 +254,59 @@ fn fields(now: &Pasted) -> TcpFields {
     TcpFields {
         state: now.state,
         ..TcpFields::of(&now.tcp, &now.totals)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::comparable;
+    use crate::source::ss_text;
+
+    const PASTE: &str = "ESTAB 0 0 192.0.2.1%eth0:ssh 198.51.100.9:51414 users:((\"sshd\",pid=7,fd=4))\n\t cubic rtt:2.5/0.4 mss:1448 cwnd:10\n\
+        ESTAB 0 0 192.0.2.1:443 203.0.113.7:9 users:((\"nginx\",pid=12,fd=3))\n\t cubic rtt:181/2 mss:1448 cwnd:10\n\
+        ESTAB 0 0 192.0.2.1:443 203.0.113.8:9\n\t cubic mss:1448 cwnd:11\n";
+
+    /// Peers of the sockets that pass, in order.
+    fn only(filter: &str, sort: Option<&str>) -> Vec<String> {
+        let report = crate::explain::explain(&ss_text::parse(PASTE).observed());
+        let sort = sort.map(|text| text.parse().unwrap());
+        let report = report.only(&filter.parse().unwrap(), sort.as_ref());
+        report
+            .sockets
+            .into_iter()
+            .filter_map(|socket| socket.peer)
+            .collect()
+    }
+
+    #[test]
+    fn pastes_are_filtered_and_ordered_as_connections_are() {
+        assert_eq!(
+            only("peer in 203.0.113.0/24 and has rtt", None),
+            ["203.0.113.7:9"]
+        );
+        assert_eq!(
+            only("local in 192.0.2.0/24 and proc = sshd", None),
+            ["198.51.100.9:51414"]
+        );
+        // Not known is neither true nor false, and comes last.
+        assert_eq!(only("not rtt > 50ms", None), ["198.51.100.9:51414"]);
+        assert_eq!(
+            only("not has rate and not has age", Some("-rtt")),
+            ["198.51.100.9:51414", "203.0.113.7:9", "203.0.113.8:9"]
+        );
+    }
+
+    #[test]
+    fn ends_as_ss_prints_them_can_be_compared() {
+        for (printed, compared) in [
+            ("192.0.2.1:443", "192.0.2.1:443"),
+            ("192.0.2.1%eth0:https", "192.0.2.1:0"),
+            ("[fe80::1%eth0]:22", "[fe80::1]:22"),
+            ("[fe80::1]%eth0:22", "[fe80::1]:22"),
+            ("*:http", "*:0"),
+            ("", ""),
+        ] {
+            assert_eq!(comparable(printed), compared);
+        }
     }
 }

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use super::FilterError;
 use super::field::{self, Field, Kind};
-use super::subject::Subject;
+use super::subject::{Glimpse, Subject};
 use crate::snapshot::{Connection, figures};
 
 /// Most fields in one order.
@@ -118,6 +118,28 @@ impl Sort {
     #[must_use]
     pub fn arrange(&self, connections: &[Arc<Connection>], chosen: &[u32], most: usize) -> Vec<u32> {
         let of = |index: u32| &connections[index as usize];
+        let tie = |index: u32| {
+            let connection = of(index);
+            (connection.netns, connection.id.len(), connection.id.as_str())
+        };
+        self.places(chosen, |index| Subject::from(&**of(index)), tie, most)
+    }
+
+    /// Glimpses in order, as indices; those that are equal stay as they stand.
+    #[must_use]
+    pub fn arrange_glimpses(&self, glimpses: &[Glimpse<'_>]) -> Vec<u32> {
+        let all: Vec<u32> = (0..).take(glimpses.len()).collect();
+        let of = |index: u32| Subject::from(&glimpses[index as usize]);
+        self.places(&all, of, |index| index, all.len())
+    }
+
+    fn places<'a, T: Ord>(
+        &self,
+        chosen: &[u32],
+        of: impl Fn(u32) -> Subject<'a>,
+        tie: impl Fn(u32) -> T,
+        most: usize,
+    ) -> Vec<u32> {
         let width = self.by.len();
         let mut keys = Vec::with_capacity(chosen.len() * width);
         for index in chosen {
@@ -129,11 +151,7 @@ impl Sort {
             let order = pairs
                 .map(|(by, (this, that))| this.compare(that, by.inverted))
                 .find(|order| order.is_ne());
-            let tie = |at: usize| {
-                let connection = of(chosen[at]);
-                (connection.netns, connection.id.len(), connection.id.as_str())
-            };
-            order.unwrap_or_else(|| tie(*a).cmp(&tie(*b)))
+            order.unwrap_or_else(|| tie(chosen[*a]).cmp(&tie(chosen[*b])))
         };
         let mut places: Vec<usize> = (0..chosen.len()).collect();
         if 0 < most && most < places.len() {
@@ -174,10 +192,10 @@ impl Key<'_> {
 }
 
 impl By {
-    fn key(self, connection: &Connection) -> Key<'_> {
-        let subject = Subject::from(connection);
+    fn key(self, subject: Subject<'_>) -> Key<'_> {
         if matches!(self.field.name, "limit" | "bound" | "sick") {
-            return Key::Sickness(figures::severity(connection), -figures::withheld_bps(connection));
+            let severity = subject.limit().map_or(u8::MAX, figures::severity_of);
+            return Key::Sickness(severity, -subject.withheld_bps());
         }
         let text = |text: Option<_>| text.map_or(Key::Unknown, Key::Text);
         match &self.field.kind {

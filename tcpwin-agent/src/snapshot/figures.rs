@@ -12,15 +12,23 @@ pub(crate) fn shown(connection: &Connection) -> Limit {
 
 /// Factor by which the rate would rise once the binding limit is lifted.
 pub(crate) fn gain(connection: &Connection) -> Option<f64> {
-    let next = connection.next.as_ref()?.rate_bps;
-    (connection.rate_bps > 0.0 && next > 0.0).then(|| next / connection.rate_bps)
+    gain_between(connection.rate_bps, connection.next.as_ref()?.rate_bps)
+}
+
+/// The same of two rates.
+pub(crate) fn gain_between(rate_bps: f64, next_bps: f64) -> Option<f64> {
+    (rate_bps > 0.0 && next_bps > 0.0).then(|| next_bps / rate_bps)
 }
 
 /// Bits per second that the binding limit withholds; the observed rate where the next limit is not known.
 pub(crate) fn withheld_bps(connection: &Connection) -> f64 {
-    connection.next.as_ref().map_or(connection.rate_bps, |next| {
-        (next.rate_bps - connection.rate_bps).max(0.0)
-    })
+    let next = connection.next.as_ref().map(|next| next.rate_bps);
+    withheld_between(connection.rate_bps, next)
+}
+
+/// The same of two rates.
+pub(crate) fn withheld_between(rate_bps: f64, next_bps: Option<f64>) -> f64 {
+    next_bps.map_or(rate_bps, |next| (next - rate_bps).max(0.0))
 }
 
 /// Share of segments sent again, over the connection's life.
@@ -54,7 +62,8 @@ pub(crate) fn severity(connection: &Connection) -> u8 {
     severity_of(shown(connection))
 }
 
-fn severity_of(limit: Limit) -> u8 {
+/// The same of a limit.
+pub(crate) fn severity_of(limit: Limit) -> u8 {
     match (limit, limit.bound()) {
         (Limit::Stalled, _) => 0,
         // A young window opens by itself.
