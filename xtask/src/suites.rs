@@ -12,6 +12,7 @@ use crate::suites::report::Recorder;
 
 mod demo;
 mod metrics;
+mod myths;
 mod prometheus;
 pub mod report;
 mod scenarios;
@@ -69,6 +70,11 @@ const SUITES: &[Suite] = &[
         name: "metrics",
         places: NATIVE,
         run: metrics::run,
+    },
+    Suite {
+        name: "myths",
+        places: NATIVE,
+        run: myths::run,
     },
     Suite {
         name: "prometheus",

@@ -14,8 +14,9 @@ pub(super) const UNKNOWN: &str = "\u{2047}";
 pub fn render(reading: &Reading) -> String {
     let mut text = String::new();
     for socket in &reading.sockets {
-        // Figures without columns belong to the socket before them, unless something stands between.
-        if socket.head.local.is_none() {
+        // Figures without columns belong to the socket before them, unless something stands between; and a line that begins with a
+        // number may be the rest of one that was broken.
+        if socket.head.local.is_none() || socket.head.state.is_none() {
             text.push_str("State Recv-Q Send-Q Local Address:Port Peer Address:Port Process\n");
         }
         one(socket, &mut text);

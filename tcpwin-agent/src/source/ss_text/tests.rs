@@ -142,6 +142,16 @@ fn mptcp_has_a_line_of_its_own() {
     assert_eq!(told[0].tcp.cwnd, Some(40));
 }
 
+#[test]
+fn a_line_that_begins_with_a_number_is_not_the_rest_of_another() {
+    let text = "ESTAB 0 7 192.0.2.1:1 192.0.2.2:2 segs_out:2187\nprose stands between\n0 27474 192.0.2.7:3 192.0.2.5:4 cubic cwnd:625";
+    let first = parse(text);
+    assert_eq!(first.sockets.len(), 2);
+    let again = parse(&render(&first));
+    assert_eq!(again.sockets[0].value("segs_out"), Some(&Value::Count(2187)));
+    assert_eq!(again.sockets[1].head, first.sockets[1].head);
+}
+
 /// What people do to text on its way.
 fn mangled() -> impl Strategy<Value = String> {
     let cut = (0..WHOLE.len(), 0..WHOLE.len()).prop_map(|(a, b)| WHOLE[a.min(b)..a.max(b)].to_owned());
