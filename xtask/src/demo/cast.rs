@@ -67,6 +67,22 @@ mod tests {
     use crate::lab::scenario::{self, Scenario};
 
     #[test]
+    fn the_page_of_verdicts_says_how_to_try_each() {
+        let page =
+            std::fs::read_to_string(crate::paths::workspace().join("docs/verdicts.md")).expect("the page");
+        let sections: Vec<_> = page.split("\n## ").collect();
+        for part in CAST {
+            let limit = part.limit().expect("valid");
+            let section = sections
+                .iter()
+                .find(|section| section.lines().next() == Some(&limit));
+            let section = section.unwrap_or_else(|| panic!("no section of {limit}"));
+            let told = format!("`cargo xtask lab --shell {}`", part.scenario);
+            assert!(section.contains(&told), "{limit}: {told}");
+        }
+    }
+
+    #[test]
     fn every_limit_of_the_lab_has_its_part() {
         let shown: BTreeSet<String> = CAST.iter().map(|part| part.limit().expect("valid")).collect();
         assert_eq!(shown.len(), CAST.len(), "one part a limit");
