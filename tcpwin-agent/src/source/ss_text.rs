@@ -177,13 +177,17 @@ impl Reader {
         if field::is_open(word.text) {
             let ahead = words.iter().map(|word| word.text);
             if let Some((joined, taken)) = socket::closed(word.text, ahead) {
-                words.drain(..taken);
+                let spanned = words.drain(..taken);
                 match field::take(&joined).or_else(|| socket::options(&joined)) {
                     Some((field, left)) => {
+                        drop(spanned);
                         let left = left.to_owned();
                         self.push(word, field, &left);
                     }
-                    None => self.unknown(word, &joined),
+                    None => {
+                        self.unknown(word, word.text);
+                        spanned.for_each(|each| self.unknown(each, each.text));
+                    }
                 }
                 return;
             }

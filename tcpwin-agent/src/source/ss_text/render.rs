@@ -1,5 +1,6 @@
 //! A socket in one canonical form, a line each, as `ss -O` prints it. Read again, it is the same socket.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 
 use super::field::{CONGESTION_NAME, USERS};
@@ -54,6 +55,15 @@ fn one(socket: &Socket, to: &mut String) {
     // Mail would take a sign of equality at the end for a line that goes on.
     let is_soft = words.last().is_some_and(|word| word.ends_with('='));
     words.extend(is_soft.then(|| "|".to_owned()));
+    let words: Vec<_> = words.iter().map(|word| unmarked(word)).collect();
     // Writing to a string does not fail.
     let _ = write!(to, "{}", words.join(" "));
+}
+
+/// Such that nothing in it is taken for markup. The arrows of `ss -e` are not.
+fn unmarked(word: &str) -> Cow<'_, str> {
+    if word.starts_with("<-") || !word.contains(['&', '<']) {
+        return Cow::Borrowed(word);
+    }
+    Cow::Owned(word.replace('&', "&amp;").replace('<', "&lt;"))
 }

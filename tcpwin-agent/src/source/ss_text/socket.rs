@@ -2,7 +2,7 @@
 
 use super::field::{CONGESTION_NAME, Field, USERS};
 use super::record::Head;
-use super::value::Value;
+use super::value::{Value, is_figures};
 use crate::observation::pasted::Moment;
 
 /// One socket as it was printed: every token of it, in order.
@@ -117,7 +117,7 @@ pub fn closed<'a>(word: &str, ahead: impl Iterator<Item = &'a str>) -> Option<(S
 /// `inet-sockopt: (…)`: options of the socket, none of which a verdict asks for.
 pub fn options(text: &str) -> Option<(Field, &str)> {
     let inside = text.strip_prefix("inet-sockopt:(")?;
-    let (inside, left) = inside.split_once(')')?;
+    let (inside, left) = inside.split_once(')').filter(|(inside, _)| is_figures(inside))?;
     let value = Value::Text(format!("({inside})"));
     Some((
         Field {

@@ -152,6 +152,15 @@ fn a_line_that_begins_with_a_number_is_not_the_rest_of_another() {
     assert_eq!(again.sockets[1].head, first.sockets[1].head);
 }
 
+#[test]
+fn what_looks_like_markup_is_written_as_no_markup() {
+    let text =
+        "ESTAB 0 7 192.0.2.1:1 192.0.2.2:2 bbr:(bw:1bps,x<td\n\tsk:3b <-> y) cgroup:/a&amp;lt;b cwnd:3\n";
+    let first = parse(text);
+    let again = parse(&render(&first));
+    assert_eq!(again.sockets, first.sockets, "{}", render(&first));
+}
+
 /// What people do to text on its way.
 fn mangled() -> impl Strategy<Value = String> {
     let cut = (0..WHOLE.len(), 0..WHOLE.len()).prop_map(|(a, b)| WHOLE[a.min(b)..a.max(b)].to_owned());

@@ -241,7 +241,15 @@ fn group(text: &str) -> Option<(Value, &str)> {
         return Some((Value::Text("fallback_mode".to_owned()), rest));
     }
     let (inside, rest) = parentheses(text)?;
-    Some((Value::Text(format!("({inside})")), rest))
+    is_figures(inside).then(|| (Value::Text(format!("({inside})")), rest))
+}
+
+/// If parentheses hold names and numbers alone, as those of `ss` do.
+#[must_use]
+pub fn is_figures(inside: &str) -> bool {
+    inside
+        .bytes()
+        .all(|byte| byte.is_ascii_alphanumeric() || b"_-+:.,%/".contains(&byte))
 }
 
 fn timer(text: &str) -> Option<(Value, &str)> {
