@@ -282,6 +282,9 @@ pub struct Tcp {
     pub congestion: Option<Box<str>>,
     /// What became of Fast Open on this connection.
     pub fastopen: Option<FastOpen>,
+    /// How long the handshake took, µs: of a connect from SYN_SENT to ESTABLISHED, SYNs sent again included; of an accept the round
+    /// trip of the SYN-ACK, absent where it was sent again. Only the probes see it.
+    pub handshake_us: Option<u32>,
 }
 
 /// What became of TCP Fast Open (RFC 7413) on a connection.

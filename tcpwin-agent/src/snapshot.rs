@@ -29,7 +29,7 @@ pub use event::{TraceEvent, Whose};
 pub use finding::Finding;
 pub use host::{AcceptQueues, FastOpenCounts, HostFacts, Interface, Listener, MemoryPressure};
 pub use sample::{Sample, Watch};
-pub use tally::{Distributions, FastOpenOutcomes, Group, Held, Spent, Tally};
+pub use tally::{Distributions, FastOpenOutcomes, Group, Held, Spent, Tally, Witness};
 pub use tcp_fields::TcpFields;
 
 /// The process that holds a socket.

@@ -295,8 +295,9 @@ pub struct Slot {
     pub outstanding: u32,
     /// Most bytes unacknowledged after a send of this burst.
     pub burst_peak: u32,
-    /// Keeps the record a multiple of eight.
-    pub pad: u32,
+    /// How long the handshake took, µs: of a connect from SYN_SENT to ESTABLISHED, of an accept the round trip of the SYN-ACK as
+    /// the kernel measured it; 0 where that is not known, or not yet.
+    pub handshake_us: u32,
     /// Time by state.
     pub budget: Budget,
     /// Counts.
@@ -322,7 +323,7 @@ impl Slot {
         budget_state: 0,
         outstanding: 0,
         burst_peak: 0,
-        pad: 0,
+        handshake_us: 0,
         // SAFETY: integers only: all zeroes is a value of each.
         budget: unsafe { core::mem::zeroed() },
         // SAFETY: as above.

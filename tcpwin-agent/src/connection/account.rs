@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::classify::Limit;
+use crate::classify::{Direction, Limit};
 use crate::connection::grouping::Grouping;
 use crate::connection::interval::Interval;
 use crate::connection::tallies::{IDLE, Tallies};
 use crate::observation::Origin;
 use crate::snapshot::{Held, Summary, Tally};
-use crate::units::{Bytes, Nanos};
+use crate::units::{Bytes, BytesPerSec, Nanos};
 
 /// The summary, and what moved since the last tick.
 #[derive(Debug, Default)]
@@ -21,6 +21,8 @@ pub(super) struct Account {
     acked: u64,
     received: u64,
     events: u64,
+    /// The most that all connections together sent in an interval, and received.
+    fastest: (BytesPerSec, BytesPerSec),
 }
 
 impl Account {
@@ -128,7 +130,21 @@ impl Account {
 
     /// A tick has ended.
     pub(super) fn tick(&mut self, span: Nanos) {
-        self.summary.send_bps = Bytes(std::mem::take(&mut self.acked)).per(span).bits();
-        self.summary.receive_bps = Bytes(std::mem::take(&mut self.received)).per(span).bits();
+        let sent = Bytes(std::mem::take(&mut self.acked)).per(span);
+        let received = Bytes(std::mem::take(&mut self.received)).per(span);
+        self.summary.send_bps = sent.bits();
+        self.summary.receive_bps = received.bits();
+        let (most_sent, most_received) = &mut self.fastest;
+        most_sent.0 = most_sent.0.max(sent.0);
+        most_received.0 = most_received.0.max(received.0);
+        self.tallies.tick();
+    }
+
+    /// The most that this host was ever seen to move in that direction.
+    pub(super) const fn fastest(&self, direction: Direction) -> BytesPerSec {
+        match direction {
+            Direction::Send => self.fastest.0,
+            Direction::Receive => self.fastest.1,
+        }
     }
 }

@@ -65,6 +65,8 @@ pub(super) struct Ended {
     pub(super) span: Nanos,
     /// Both ways.
     pub(super) bytes: u64,
+    /// What its path can carry was known.
+    pub(super) knows_path: bool,
 }
 
 impl Entry {

@@ -226,6 +226,7 @@ impl Table {
                 return;
             }
         }
+        self.account.tallies.shook_hands(&observation);
         let entry = Box::new(Entry::new(observation, Arc::clone(&self.new), owner));
         self.account.opened(entry.counted, entry.last.origin);
         if self.telling {
@@ -237,6 +238,9 @@ impl Table {
     fn update(&mut self, entry: &mut Entry, observation: Observation) {
         if entry.owner.is_none() {
             entry.owner = self.find_owner(&observation);
+        }
+        if entry.last.tcp.handshake_us.is_none() {
+            self.account.tallies.shook_hands(&observation);
         }
         entry.last = observation;
         entry.touched = true;

@@ -7,8 +7,8 @@ use crate::connection::entry::Entry;
 use crate::connection::grouping::Grouping;
 use crate::connection::interval::Interval;
 use crate::observation::{FastOpen, Observation, Origin};
-use crate::snapshot::{Held, Spent, Tally};
-use crate::units::{Micros, Nanos};
+use crate::snapshot::{Held, Spent, Tally, Witness};
+use crate::units::{BytesPerSec, Micros, Nanos};
 
 /// Where a verdict counts: nothing holds an idle connection in either direction, and of an unknown cause nobody knows.
 pub(super) fn held(verdict: &Verdict) -> Held {
@@ -27,13 +27,14 @@ pub(super) const IDLE: Held = (Limit::None, None);
 pub(super) struct Tallies {
     tally: Arc<Tally>,
     grouping: Grouping,
+    ticks: u64,
 }
 
 impl Tallies {
     pub(super) fn new(grouping: Grouping) -> Self {
         Self {
-            tally: Arc::default(),
             grouping,
+            ..Self::default()
         }
     }
 
@@ -77,19 +78,47 @@ impl Tallies {
         }
     }
 
-    /// An interval was counted to the entry's limit.
-    pub(super) fn spent(&mut self, entry: &Entry, spent: Spent) {
+    /// A connection was seen whose handshake nobody knew the length of before.
+    pub(super) fn shook_hands(&mut self, seen: &Observation) {
+        let Some(micros) = seen.tcp.handshake_us else {
+            return;
+        };
+        let distributions = &mut self.change().distributions;
+        let of_end = match seen.origin {
+            Origin::Connect => &mut distributions.handshake_connect,
+            Origin::Accept => &mut distributions.handshake_accept,
+            Origin::Seeded => return,
+        };
+        of_end.observe(Micros(micros).seconds());
+    }
+
+    /// An interval was counted to the entry's limit; `next` is the rate that lifting it would give.
+    pub(super) fn spent(&mut self, entry: &Entry, spent: Spent, next: Option<BytesPerSec>) {
         let verdict = &entry.verdict;
         let group = self.grouping.of(entry, &self.tally);
+        let witness = Witness {
+            tick: self.ticks,
+            not_moved: spent.not_moved,
+            key: entry.last.key,
+        };
         let tally = self.change();
         tally.spent.entry(held(verdict)).or_default().add(spent);
+        if spent.not_moved > 0 {
+            let last = tally.witnesses.entry(held(verdict)).or_insert(witness);
+            *last = witness.max(*last);
+        }
         if let Some(group) = group {
             let limits = tally.groups.entry(group).or_default();
             limits.entry(verdict.limit).or_default().add(spent);
         }
         if spent.bytes > 0 {
-            sample(tally, entry);
+            sample(tally, entry, next);
         }
+    }
+
+    /// A tick has ended.
+    pub(super) const fn tick(&mut self) {
+        self.ticks += 1;
     }
 
     /// A connection was seen closing.
@@ -120,7 +149,7 @@ impl Tallies {
 }
 
 /// The figures of a busy connection at the end of its interval.
-fn sample(tally: &mut Tally, entry: &Entry) {
+fn sample(tally: &mut Tally, entry: &Entry, next: Option<BytesPerSec>) {
     let tcp = &entry.last.tcp;
     let rate = entry.rate();
     let distributions = &mut tally.distributions;
@@ -136,8 +165,8 @@ fn sample(tally: &mut Tally, entry: &Entry) {
     if rate.0 <= 0.0 {
         return;
     }
-    if let Some(next) = &entry.verdict.next {
-        distributions.gain.observe((next.rate.0 / rate.0).max(1.0));
+    if let Some(next) = next {
+        distributions.gain.observe((next.0 / rate.0).max(1.0));
     }
     if entry.verdict.direction == Direction::Send
         && let Some(unsent) = tcp.unsent

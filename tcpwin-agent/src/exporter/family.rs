@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use crate::classify::{Direction, Limit};
-use crate::snapshot::{Distribution, Held, Snapshot};
+use crate::snapshot::{Distribution, Held, Snapshot, Witness};
 
 mod agent;
 mod connections;
@@ -124,6 +124,8 @@ impl Family {
 
 pub(super) enum Value<'a> {
     Count(u64),
+    /// With the connection that stands for what was counted last.
+    Witnessed(u64, &'a Witness),
     Real(f64),
     Spread(&'a Distribution),
 }

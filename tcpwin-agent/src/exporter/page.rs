@@ -7,11 +7,12 @@ use prometheus_client::encoding::{
     DescriptorEncoder, MetricEncoder, NativeHistogram, NativeHistogramBuckets, NoLabelSet,
 };
 use prometheus_client::metrics::MetricType;
+use prometheus_client::metrics::exemplar::CounterWithExemplar;
 use prometheus_client::registry::Unit as RegistryUnit;
 
 use super::Format;
 use super::family::{Family, Kind, Octaves, Reading, Sample, Unit, Value, families};
-use crate::snapshot::Distribution;
+use crate::snapshot::{Distribution, Witness};
 
 /// What is told, and how.
 #[derive(Debug)]
@@ -77,6 +78,10 @@ impl Page {
     ) -> Result<(), fmt::Error> {
         match (kind, value) {
             (Kind::Counter, Value::Count(count)) => metric.encode_counter::<NoLabelSet, _, u64>(count, None),
+            (Kind::Counter, Value::Witnessed(count, witness)) => {
+                let holder = exemplar(witness);
+                metric.encode_counter(count, holder.get().1.as_ref())
+            }
             (Kind::Counter, Value::Real(real)) => metric.encode_counter::<NoLabelSet, _, u64>(real, None),
             (Kind::Gauge, Value::Count(count)) => metric.encode_gauge(count),
             (Kind::Gauge, Value::Real(real)) => metric.encode_gauge(real),
@@ -139,4 +144,16 @@ impl Page {
             },
         )
     }
+}
+
+/// The connection by its identity, which tells nothing to who may not ask the API for it; never by its addresses. The library
+/// makes exemplars only as part of a counter of its own.
+fn exemplar(witness: &Witness) -> CounterWithExemplar<Vec<(&'static str, String)>> {
+    let labels = vec![
+        ("connection_id", witness.key.cookie.to_string()),
+        ("netns", witness.key.netns.to_string()),
+    ];
+    let holder = CounterWithExemplar::default();
+    holder.inc_by(witness.not_moved, Some(labels), None);
+    holder
 }

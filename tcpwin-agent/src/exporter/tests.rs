@@ -3,12 +3,15 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use prometheus_client::encoding::prometheus_protobuf::prometheus_data_model::MetricFamily;
+use prost::Message as _;
+
 use super::*;
 use crate::classify::{Direction, Limit};
-use crate::observation::{HookState, Retransmits};
+use crate::observation::{HookState, Key, Retransmits};
 use crate::snapshot::{
     AcceptQueues, Distribution, Distributions, FastOpenCounts, FastOpenOutcomes, Group, Health, HostFacts,
-    MemoryPressure, Spent, Summary, Tally,
+    Interface, MemoryPressure, Spent, Summary, Tally, Witness,
 };
 
 fn snapshot() -> Snapshot {
@@ -78,6 +81,8 @@ fn snapshot() -> Snapshot {
             }),
             listen_overflows: Some(31),
             listen_drops: Some(33),
+            windows_closed: Some(12),
+            zero_window_drops: Some(0),
             memory_pressures: Some(2),
             memory: Some(MemoryPressure {
                 used_bytes: 1_257_472,
@@ -87,11 +92,22 @@ fn snapshot() -> Snapshot {
             softnet_dropped: Some(8),
             softnet_squeezed: Some(16),
             softirq_busiest: Some(0.25),
+            interfaces: vec![interface("eth0", Some("fq_codel")), interface("veth1", None)],
             ..HostFacts::default()
         },
         tally: Arc::new(tally()),
         ticks: Arc::new(of(&[0.000_42, 0.000_44])),
         ..Snapshot::default()
+    }
+}
+
+fn interface(name: &str, qdisc: Option<&str>) -> Interface {
+    Interface {
+        name: name.to_owned(),
+        speed_bps: None,
+        qdisc: qdisc.map(str::to_owned),
+        receive_dropped: 2,
+        transmit_dropped: 5,
     }
 }
 
@@ -110,6 +126,17 @@ fn tally() -> Tally {
     Tally {
         connections: BTreeMap::from([(scaled, 2), ((Limit::None, None), 10)]),
         spent: BTreeMap::from([(scaled, spent)]),
+        witnesses: BTreeMap::from([(
+            scaled,
+            Witness {
+                tick: 7,
+                not_moved: 4_500_000,
+                key: Key {
+                    cookie: 1_234,
+                    netns: 4_026_531_840,
+                },
+            },
+        )]),
         groups: BTreeMap::from([(group, BTreeMap::from([(Limit::RwndScale, spent)]))]),
         budget: [1.0, 2.0, 3.0, 4.0, 5.0, 6.0],
         zero_window: 0.25,
@@ -121,6 +148,7 @@ fn tally() -> Tally {
         },
         distributions: Distributions {
             srtt: of(&[0.030, 0.031, 0.181]),
+            handshake_connect: of(&[0.181]),
             received: of(&[0.0]),
             ..Distributions::default()
         },
@@ -161,7 +189,15 @@ fn what_the_kernel_does_not_count_is_absent() {
     let page = scraped(&exporter(Snapshot::default()), Format::Classic);
     assert!(!page.contains("probe_run"), "{page}");
     assert!(!page.contains("hook_attached"), "{page}");
-    for family in ["listen", "fastopen", "tcp_memory", "soft"] {
+    for family in [
+        "listen",
+        "fastopen",
+        "tcp_memory",
+        "soft",
+        "interface",
+        "windows",
+        "zero_window_d",
+    ] {
         assert!(!page.contains(&format!("tcpwin_{family}")), "{page}");
     }
     assert!(
@@ -205,20 +241,47 @@ fn by_default_there_are_few_series() {
     assert!(bound <= 500, "{bound} series");
 }
 
+/// The page in protobuf, decoded.
+fn protobuf(exporter: &Exporter) -> Vec<MetricFamily> {
+    let page = exporter.scrape(Format::Protobuf).unwrap();
+    let mut rest = page.as_slice();
+    let mut families = Vec::new();
+    while !rest.is_empty() {
+        families.push(MetricFamily::decode_length_delimited(&mut rest).unwrap());
+    }
+    families
+}
+
+#[test]
+fn exemplars_name_a_connection_and_no_address() {
+    let families = protobuf(&exporter(snapshot()));
+    let mut exemplars = Vec::new();
+    for family in families {
+        let counters = family.metric.into_iter().filter_map(|metric| metric.counter);
+        let found = counters.filter_map(|counter| counter.exemplar);
+        exemplars.extend(found.map(|exemplar| (family.name.clone(), exemplar)));
+    }
+    let [(name, exemplar)] = exemplars.as_slice() else {
+        panic!("{exemplars:?}");
+    };
+    assert_eq!(name, "tcpwin_not_moved_bytes_total");
+    assert_eq!(exemplar.value, 4_500_000.0);
+    let labels: Vec<(&str, &str)> = exemplar
+        .label
+        .iter()
+        .map(|label| (label.name.as_str(), label.value.as_str()))
+        .collect();
+    assert_eq!(labels, [("connection_id", "1234"), ("netns", "4026531840")]);
+}
+
 #[test]
 fn protobuf_has_native_buckets() {
-    use prometheus_client::encoding::prometheus_protobuf::prometheus_data_model::MetricFamily;
-    use prost::Message as _;
-    let page = exporter(snapshot()).scrape(Format::Protobuf).unwrap();
-    let mut rest = page.as_slice();
-    let mut srtt = None;
-    while !rest.is_empty() {
-        let family = MetricFamily::decode_length_delimited(&mut rest).unwrap();
-        if family.name == "tcpwin_srtt_seconds" {
-            srtt = family.metric[0].histogram.clone();
-        }
-    }
-    let srtt = srtt.unwrap();
+    let families = protobuf(&exporter(snapshot()));
+    let srtt = families
+        .iter()
+        .find(|family| family.name == "tcpwin_srtt_seconds")
+        .and_then(|family| family.metric[0].histogram.clone())
+        .unwrap();
     assert_eq!((srtt.sample_count, srtt.schema, srtt.bucket.len()), (3, 2, 0));
     // 30 and 31 ms are above 2^(-21/4) = 26.3 ms and not above 2^-5 = 31.25 ms, the bucket that ends at 2^(-20/4).
     assert_eq!(srtt.positive_span[0].offset, -20);

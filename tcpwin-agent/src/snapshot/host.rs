@@ -110,6 +110,12 @@ pub struct HostFacts {
     /// `ListenDrops`: SYNs dropped by listeners for any reason.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listen_drops: Option<u64>,
+    /// `TCPToZeroWindowAdv`: times a socket here told its peer to stop, since its program does not read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub windows_closed: Option<u64>,
+    /// `TCPZeroWindowDrop`: segments dropped that came though the window was closed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zero_window_drops: Option<u64>,
     /// `TCPMemoryPressures`: times TCP's memory came under pressure.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_pressures: Option<u64>,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::distribution::Distribution;
 use crate::classify::{Direction, Limit};
+use crate::observation::Key;
 
 /// A limit, and the way in which it holds the bytes; no way where nothing holds them, or nobody knows what.
 pub type Held = (Limit, Option<Direction>);
@@ -26,6 +27,18 @@ impl Spent {
         self.bytes = self.bytes.saturating_add(more.bytes);
         self.not_moved = self.not_moved.saturating_add(more.not_moved);
     }
+}
+
+/// The connection that a limit cost most in the last interval in which it cost anything: whom to look at. The later interval is the
+/// greater one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Witness {
+    /// Number of that interval.
+    pub tick: u64,
+    /// Bytes not moved in it.
+    pub not_moved: u64,
+    /// Which connection.
+    pub key: Key,
 }
 
 /// Whose connections, or to whom; a part that is not asked for is empty.
@@ -67,6 +80,10 @@ pub struct Distributions {
     pub write: Distribution,
     /// Unsent ÷ rate, s.
     pub queue_delay: Distribution,
+    /// Handshakes of connections that this host opened, s.
+    pub handshake_connect: Distribution,
+    /// Handshakes of those that it accepted, s.
+    pub handshake_accept: Distribution,
     /// From the first to the last of a connection, s.
     pub life: Distribution,
     /// Acknowledged over a connection's life, bytes.
@@ -82,6 +99,8 @@ pub struct Tally {
     pub connections: BTreeMap<Held, u64>,
     /// Time and bytes.
     pub spent: BTreeMap<Held, Spent>,
+    /// Who stands for the bytes not moved.
+    pub witnesses: BTreeMap<Held, Witness>,
     /// The same by group, where that is asked for; time in which nothing happened is left out.
     pub groups: BTreeMap<Group, BTreeMap<Limit, Spent>>,
     /// Seconds by state of the kernel's time budget, while anything happened; by `tcpwin_common::BUDGET_*`.

@@ -73,6 +73,8 @@ pub struct TcpFields {
     pub congestion: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fastopen: Option<FastOpen>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub handshake_us: Option<u32>,
 }
 
 impl TcpFields {
@@ -111,6 +113,7 @@ impl TcpFields {
             timeouts: tcp.timeouts,
             congestion: tcp.congestion.as_deref().map(str::to_owned),
             fastopen: tcp.fastopen,
+            handshake_us: tcp.handshake_us,
         }
     }
 }

@@ -2,7 +2,9 @@
 
 use aya_ebpf::{EbpfContext as _, macros::btf_tracepoint, programs::BtfTracePointContext};
 use aya_log_ebpf::warn;
-use tcpwin_common::{BUDGET_IDLE, FLAG_NOSPACE, Loss, ORIGIN_ACCEPT, ORIGIN_CONNECT};
+use tcpwin_common::{
+    BUDGET_IDLE, FLAG_NOSPACE, FLAG_SYN_FASTOPEN, Loss, ORIGIN_ACCEPT, ORIGIN_CONNECT, Slot,
+};
 
 use crate::{account, map::lost, slot, socket::Socket};
 
@@ -37,6 +39,7 @@ fn set_state(ctx: BtfTracePointContext) -> i32 {
                     slot.identity.state = new as u8;
                     socket.copy_identity(&mut slot.identity);
                     account::refresh(slot, socket, now);
+                    slot.handshake_us = of_connect(slot, now);
                     slot::announce(slot, now);
                     return 0;
                 }
@@ -55,6 +58,7 @@ fn set_state(ctx: BtfTracePointContext) -> i32 {
             if new == TCP_SYN_SENT {
                 slot::set_owner(slot);
             } else {
+                slot.handshake_us = of_syn_ack(slot);
                 slot::announce(slot, now);
             }
         }
@@ -98,6 +102,31 @@ fn set_state(ctx: BtfTracePointContext) -> i32 {
         }
     }
     0
+}
+
+/// How long a handshake of ours took, µs, SYNs sent again included. With Fast Open the first SYN may wait for the program to write
+/// (`tcp_fastopen_defer_connect`), long after SYN_SENT: there only the kernel's sample tells, unless a SYN was sent again.
+#[inline(always)]
+fn of_connect(slot: &Slot, now: u64) -> u32 {
+    if slot.gauges.flags & FLAG_SYN_FASTOPEN != 0 {
+        return of_syn_ack(slot);
+    }
+    let micros = now.wrapping_sub(slot.opened_ns) / 1000;
+    if micros > u64::from(u32::MAX) {
+        u32::MAX
+    } else {
+        micros as u32
+    }
+}
+
+/// The first round trip as the kernel has it in srtt by now (`tcp_synack_rtt_meas`, `tcp_ack`), µs. Once a SYN or SYN-ACK was sent
+/// again that is of the last one alone, and no handshake. A child's count begins with its request's (`tcp_create_openreq_child`).
+#[inline(always)]
+fn of_syn_ack(slot: &Slot) -> u32 {
+    if slot.gauges.total_retrans > 0 {
+        return 0;
+    }
+    slot.gauges.srtt_us
 }
 
 /// One line in the agent's log for the first socket that found no slot on this CPU; the rest is in the counter.

@@ -7,6 +7,7 @@ use super::*;
 use crate::classify::Limit;
 use crate::observation::{CallCounts, FastOpen};
 use crate::snapshot::{Group, Held};
+use crate::units::BytesPerSec;
 
 const SCALE: Held = (Limit::RwndScale, Some(Direction::Send));
 
@@ -126,4 +127,76 @@ fn a_life_is_told_at_its_end() {
         ),
         (1, 0, 0, 1)
     );
+}
+
+#[test]
+fn a_handshake_is_told_once_as_soon_as_it_is_known() {
+    let mut table = table(Grouping::default());
+    let mut events = Vec::new();
+    let seen = |cookie, at, origin, handshake_us| {
+        let mut seen = observation(cookie, at, 1);
+        seen.origin = origin;
+        seen.tcp.handshake_us = handshake_us;
+        seen
+    };
+    // Seen connecting first, then idle, then closing.
+    let connecting = seen(1, SECOND / 2, Origin::Connect, None);
+    table.apply(Update::Observed(connecting), &mut events);
+    table.tick(Instant(SECOND), &mut events);
+    let connected = seen(1, SECOND, Origin::Connect, Some(500_000));
+    table.apply(Update::Observed(connected.clone()), &mut events);
+    for second in 2..5 {
+        table.tick(Instant(second * SECOND), &mut events);
+    }
+    table.apply(Update::Closed(connected), &mut events);
+    // All that there is of it is its end; and one whose SYN-ACK was sent again.
+    let accepted = seen(2, SECOND, Origin::Accept, Some(250_000));
+    table.apply(Update::Closed(accepted), &mut events);
+    table.apply(Update::Closed(seen(3, SECOND, Origin::Accept, None)), &mut events);
+    let tally = table.tally();
+    let of = |figure: &crate::snapshot::Distribution| (figure.count(), figure.sum());
+    assert_eq!(of(&tally.distributions.handshake_connect), (1, 0.5));
+    assert_eq!(of(&tally.distributions.handshake_accept), (1, 0.25));
+}
+
+/// One held by the peer's window over a round trip of 100 µs, where the next window would be 4 MiB: 42 GB/s.
+fn near(table: &mut Table, cookie: u64, second: u64, acked: u64) {
+    let mut seen = observation(cookie, second * SECOND, acked);
+    seen.tcp.srtt_us = Some(100);
+    seen.tcp.min_rtt_us = Some(100);
+    seen.tcp.sndbuf = Some(8 << 20);
+    seen.tcp.sndbuf_locked = Some(true);
+    table.apply(Update::Observed(seen), &mut Vec::new());
+    table.tick(Instant(second * SECOND), &mut Vec::new());
+}
+
+#[test]
+fn where_the_path_is_not_known_nothing_is_missed_that_this_host_never_moved() {
+    const RATE: u64 = 655_350_000;
+    let mut table = table(Grouping::default());
+    near(&mut table, 1, 1, RATE);
+    near(&mut table, 1, 2, 2 * RATE);
+    let limit = table.connections(Instant(2 * SECOND))[0].limit;
+    let next = table.connections(Instant(2 * SECOND))[0].next.clone().unwrap();
+    assert_eq!(limit, Limit::RwndScale);
+    assert!(next.rate_bps > 100e9, "{next:?}");
+    let held = (limit, Some(Direction::Send));
+    assert_eq!(
+        table.tally().spent[&held].not_moved,
+        0,
+        "it is the fastest there was"
+    );
+    // Half as fast: what it did before is missed.
+    near(&mut table, 1, 3, 2 * RATE + RATE / 2);
+    let tally = table.tally();
+    assert_eq!(tally.spent[&held].not_moved, RATE / 2);
+    let witness = tally.witnesses[&held];
+    assert_eq!((witness.key.cookie, witness.not_moved), (1, RATE / 2));
+    assert_eq!(tally.distributions.gain.sum(), 4.0, "1, 1 and 2");
+    // A path that is known bounds it by itself.
+    let known = Paths::new([(None, BytesPerSec(2.0 * RATE as f64))]);
+    let mut table = Table::new(TableConfig { capacity: 10 }).with_paths(known);
+    near(&mut table, 1, 1, RATE);
+    near(&mut table, 1, 2, 2 * RATE);
+    assert_eq!(table.tally().spent[&held].not_moved, 2 * RATE, "in two seconds");
 }

@@ -13,7 +13,7 @@ use crate::connection::quiet::Quiet;
 use crate::connection::row;
 use crate::connection::tallies;
 use crate::snapshot::{Spent, TraceEvent};
-use crate::units::{Instant, Nanos};
+use crate::units::{BytesPerSec, Instant, Nanos};
 
 impl Table {
     /// Ends the interval of every connection that changed, and counts the time of those that did not.
@@ -85,15 +85,18 @@ impl Table {
         let path = self
             .paths
             .of(key.netns, ends.local.ip(), ends.peer.ip(), self.ticked);
+        let mut knows_path = false;
         if interval.span.0 > 0 {
             let (direction, rate) = if entry.send >= entry.receive {
                 (Direction::Send, entry.send)
             } else {
                 (Direction::Receive, entry.receive)
             };
+            let capacity = path.capacity(direction, rate);
+            knows_path = capacity.is_some();
             let context = Context {
                 missed: self.blind.share(),
-                path: path.capacity(direction, rate),
+                path: capacity,
                 ..entry.context(&self.settings_of(key.netns))
             };
             entry.verdict = Arc::new(classify(&interval, &context));
@@ -103,6 +106,7 @@ impl Table {
             start: baseline.start(),
             span: interval.span,
             bytes: acked.unwrap_or_default().0 + received.unwrap_or_default().0,
+            knows_path,
         });
         self.account.moved(&interval);
         Some((interval, path))
@@ -152,7 +156,10 @@ impl Table {
     /// Counts what was judged: to the connection's own causes, and to the summary.
     pub(super) fn settle(&mut self, entry: &mut Entry) {
         let limit = entry.verdict.limit;
-        if let Some(Ended { start, span, bytes }) = entry.ended.take() {
+        if let Some(ended) = entry.ended.take() {
+            let Ended {
+                start, span, bytes, ..
+            } = ended;
             let next = entry.verdict.next.as_ref().map(|next| next.rate);
             let more = not_moved(entry.rate(), next, span);
             entry.causes.add(limit, span, bytes, more);
@@ -160,12 +167,13 @@ impl Table {
             if let Some(spent) = &mut self.spent {
                 spent.add(entry, span, bytes, more);
             }
+            let next = self.next_in_metrics(entry, ended);
             let spent = Spent {
                 seconds: span.seconds(),
                 bytes,
-                not_moved: more.unwrap_or(0),
+                not_moved: not_moved(entry.rate(), next, span).unwrap_or(0),
             };
-            self.account.tallies.spent(entry, spent);
+            self.account.tallies.spent(entry, spent, next);
             if span.0 > 0 {
                 entry.prevailing.fold(limit, start);
             }
@@ -173,5 +181,16 @@ impl Table {
         let held = tallies::held(&entry.verdict);
         self.account.turned(entry.counted, held);
         entry.counted = held;
+    }
+
+    /// The rate that lifting the limit gives, as metrics sum it up. A window over a round trip of microseconds is a rate that no
+    /// host moves: where the path's capacity is not known, what this one was ever seen to move bounds it.
+    fn next_in_metrics(&self, entry: &Entry, ended: Ended) -> Option<BytesPerSec> {
+        let next = entry.verdict.next.as_ref()?.rate;
+        if ended.knows_path {
+            return Some(next);
+        }
+        let fastest = self.account.fastest(entry.verdict.direction);
+        Some(BytesPerSec(next.0.min(fastest.0)))
     }
 }

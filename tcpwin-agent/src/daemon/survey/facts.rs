@@ -17,6 +17,8 @@ pub(super) fn read(nics: &[Nic]) -> HostFacts {
         fastopen: fastopen(&netstat),
         listen_overflows: netstat.tcp_ext("ListenOverflows"),
         listen_drops: netstat.tcp_ext("ListenDrops"),
+        windows_closed: netstat.tcp_ext("TCPToZeroWindowAdv"),
+        zero_window_drops: netstat.tcp_ext("TCPZeroWindowDrop"),
         memory_pressures: netstat.tcp_ext("TCPMemoryPressures"),
         memory: TcpMemory::read().map(|memory| MemoryPressure {
             used_bytes: memory.used,

@@ -28,7 +28,7 @@ const FACTORS: Kind = Kind::Histogram(Octaves {
     step: 1,
 });
 
-pub(super) static FAMILIES: [Family; 8] = [
+pub(super) static FAMILIES: [Family; 9] = [
     Family {
         name: "tcpwin_srtt",
         help: "Smoothed round-trip time of connections that moved data, at the end of each interval",
@@ -62,7 +62,8 @@ pub(super) static FAMILIES: [Family; 8] = [
     Family {
         name: "tcpwin_gain_ratio",
         help: "Factor by which the rate of a connection would rise once its limit is lifted, at the end of each interval \
-               that moved data, where the next limit is known; 1 where nothing is to be gained",
+               that moved data, where the next limit is known; bounded as tcpwin_not_moved_bytes_total is; 1 where nothing \
+               is known to be gained",
         unit: Unit::Count("ratio"),
         kind: FACTORS,
         labels: &[],
@@ -91,6 +92,22 @@ pub(super) static FAMILIES: [Family; 8] = [
         bound: 1,
         example: "histogram_quantile(0.9, sum(rate(tcpwin_send_queue_delay_seconds[5m])))",
         read: |reading, samples| spread(samples, &reading.snapshot.tally.distributions.queue_delay),
+    },
+    Family {
+        name: "tcpwin_handshake",
+        help: "Time of TCP handshakes, by which end opened the connection: connect: from the first SYN until the connection is \
+               established, SYNs sent again included; accept: from our SYN-ACK to its acknowledgement. Left out is whose \
+               SYN-ACK, or whose SYN with Fast Open, was sent again; only the kernel probes tell",
+        unit: Unit::Seconds,
+        kind: TIMES,
+        labels: &["origin"],
+        bound: 2,
+        example: r#"histogram_quantile(0.9, sum by (origin) (rate(tcpwin_handshake_seconds[5m])))"#,
+        read: |reading, samples| {
+            let of = &reading.snapshot.tally.distributions;
+            samples.push(labelled(["connect"], Value::Spread(&of.handshake_connect)));
+            samples.push(labelled(["accept"], Value::Spread(&of.handshake_accept)));
+        },
     },
     Family {
         name: "tcpwin_connection_life",

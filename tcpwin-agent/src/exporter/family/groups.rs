@@ -29,7 +29,7 @@ pub(super) static FAMILIES: [Family; 3] = [
     },
     Family {
         name: "tcpwin_group_not_moved",
-        help: "Data that lifting each limit would have moved for a group, where the next limit is known",
+        help: "Data that lifting each limit would have moved for a group, bounded as tcpwin_not_moved_bytes_total is",
         unit: Unit::Bytes,
         kind: Kind::Counter,
         labels: LABELS,

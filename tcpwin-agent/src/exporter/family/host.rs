@@ -1,8 +1,19 @@
 //! What is told of the host beside its connections.
 
-use super::{Family, Kind, Unit, Value, fact, labelled, one};
+use super::{Family, Kind, Reading, Unit, Value, fact, labelled, one};
+use crate::snapshot::Interface;
 
-pub(super) static FAMILIES: [Family; 15] = [
+/// Interfaces told of: a host of containers has thousands.
+const INTERFACES: usize = 8;
+
+/// Interfaces with a queue, and its discipline.
+fn queues(reading: &Reading) -> impl Iterator<Item = (&Interface, &str)> {
+    let interfaces = reading.snapshot.facts.interfaces.iter();
+    let queues = interfaces.filter_map(|interface| Some((interface, interface.qdisc.as_deref()?)));
+    queues.take(INTERFACES)
+}
+
+pub(super) static FAMILIES: [Family; 19] = [
     Family {
         name: "tcpwin_listeners",
         help: "Listening sockets of every network namespace that can be entered",
@@ -77,12 +88,12 @@ pub(super) static FAMILIES: [Family; 15] = [
     },
     Family {
         name: "tcpwin_fastopen_connections",
-        help: "TCP Fast Open, by which end opened the connection and what came of the SYN's data \
-               (TCPFastOpen* of the agent's network namespace)",
+        help: "TCP Fast Open, by which end opened the connection and what came of the SYN's data; requested: a cookie \
+               asked for instead (TCPFastOpen* of the agent's network namespace)",
         unit: Unit::Count("connections"),
         kind: Kind::Counter,
         labels: &["origin", "outcome"],
-        bound: 5,
+        bound: 6,
         example: "sum by (origin, outcome) (rate(tcpwin_fastopen_connections_total[5m]))",
         read: |reading, samples| {
             let Some(counts) = reading.snapshot.facts.fastopen else {
@@ -91,6 +102,7 @@ pub(super) static FAMILIES: [Family; 15] = [
             for (origin, outcome, count) in [
                 ("connect", "taken", counts.active),
                 ("connect", "failed", counts.active_failed),
+                ("accept", "requested", counts.cookies_requested),
                 ("accept", "taken", counts.passive),
                 ("accept", "failed", counts.passive_failed),
                 ("accept", "overflow", counts.listen_overflows),
@@ -111,6 +123,27 @@ pub(super) static FAMILIES: [Family; 15] = [
             let counts = reading.snapshot.facts.fastopen;
             samples.extend(counts.map(|counts| one(Value::Count(counts.blackholes))));
         },
+    },
+    Family {
+        name: "tcpwin_windows_closed",
+        help: "Times a socket of this host told its peer to stop sending, since its program does not read \
+               (TCPToZeroWindowAdv of the agent's network namespace)",
+        unit: Unit::Count("times"),
+        kind: Kind::Counter,
+        labels: &[],
+        bound: 1,
+        example: "rate(tcpwin_windows_closed_total[5m])",
+        read: fact!(windows_closed),
+    },
+    Family {
+        name: "tcpwin_zero_window_dropped_segments",
+        help: "Segments dropped that came though the window was closed (TCPZeroWindowDrop of the agent's network namespace)",
+        unit: Unit::Count("segments"),
+        kind: Kind::Counter,
+        labels: &[],
+        bound: 1,
+        example: "rate(tcpwin_zero_window_dropped_segments_total[5m])",
+        read: fact!(zero_window_drops),
     },
     Family {
         name: "tcpwin_tcp_memory",
@@ -180,6 +213,37 @@ pub(super) static FAMILIES: [Family; 15] = [
         bound: 1,
         example: "rate(tcpwin_softnet_squeezes_total[5m])",
         read: fact!(softnet_squeezed),
+    },
+    Family {
+        name: "tcpwin_interface_qdisc",
+        help: "Root queueing discipline of the interfaces that have one, in the agent's network namespace; always 1. Of many, \
+               hardware and those that drop most",
+        unit: Unit::Count("interfaces"),
+        kind: Kind::Info,
+        labels: &["interface", "qdisc"],
+        bound: INTERFACES,
+        example: "count by (qdisc) (tcpwin_interface_qdisc_info)",
+        read: |reading, samples| {
+            for (interface, qdisc) in queues(reading) {
+                samples.push(labelled([&interface.name, qdisc], Value::Count(1)));
+            }
+        },
+    },
+    Family {
+        name: "tcpwin_interface_dropped_packets",
+        help: "Packets that those interfaces dropped, the ones that their queueing discipline dropped included",
+        unit: Unit::Count("packets"),
+        kind: Kind::Counter,
+        labels: &["interface", "direction"],
+        bound: 2 * INTERFACES,
+        example: r#"rate(tcpwin_interface_dropped_packets_total{direction="send"}[5m])"#,
+        read: |reading, samples| {
+            for (interface, _) in queues(reading) {
+                let (sent, received) = (interface.transmit_dropped, interface.receive_dropped);
+                samples.push(labelled([&interface.name, "send"], Value::Count(sent)));
+                samples.push(labelled([&interface.name, "receive"], Value::Count(received)));
+            }
+        },
     },
     Family {
         name: "tcpwin_softirq_busiest_ratio",

@@ -53,16 +53,22 @@ pub(super) static FAMILIES: [Family; 4] = [
     },
     Family {
         name: "tcpwin_not_moved",
-        help: "Data that lifting each limit would have moved beside what was moved, where the next limit is known",
+        help: "Data that lifting each limit would have moved beside what was moved, where the next limit is known; where the \
+               path's capacity is not, a connection counts with no more than this host was ever seen to move that way. The \
+               exemplar names the connection that it cost most in the last interval",
         unit: Unit::Bytes,
         kind: Kind::Counter,
         labels: LABELS,
         bound: HELD,
         example: "8 * topk(3, sum by (limit) (rate(tcpwin_not_moved_bytes_total[5m])))",
         read: |reading, samples| {
-            let spent = &reading.snapshot.tally.spent;
+            let tally = &reading.snapshot.tally;
             by_limit(samples, |held| {
-                Value::Count(spent.get(&held).map_or(0, |spent| spent.not_moved))
+                let not_moved = tally.spent.get(&held).map_or(0, |spent| spent.not_moved);
+                match tally.witnesses.get(&held) {
+                    Some(witness) => Value::Witnessed(not_moved, witness),
+                    None => Value::Count(not_moved),
+                }
             });
         },
     },

@@ -4,9 +4,9 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use tcpwin_common::{
     BUDGET_STATES, Event, FLAG_CWND_LIMITED, FLAG_NOSPACE, FLAG_RATE_APP_LIMITED, FLAG_SYN_DATA,
-    FLAG_SYN_DATA_ACKED, FLAG_SYN_FASTOPEN, Gauges, Identity, ORIGIN_ACCEPT, ORIGIN_CONNECT,
-    RECORD_CWND_FALL, RECORD_RESET, RECORD_RETRANSMIT, RECORD_SAMPLE, RETRANSMIT_FAST, RETRANSMIT_RTO,
-    RETRANSMIT_SYN_ACK, RETRANSMIT_TLP, Slot, USERLOCK_RCVBUF, USERLOCK_SNDBUF,
+    FLAG_SYN_DATA_ACKED, FLAG_SYN_FASTOPEN, Identity, ORIGIN_ACCEPT, ORIGIN_CONNECT, RECORD_CWND_FALL,
+    RECORD_RESET, RECORD_RETRANSMIT, RECORD_SAMPLE, RETRANSMIT_FAST, RETRANSMIT_RTO, RETRANSMIT_SYN_ACK,
+    RETRANSMIT_TLP, Slot, USERLOCK_RCVBUF, USERLOCK_SNDBUF,
 };
 
 use crate::observation::{
@@ -150,7 +150,8 @@ fn fastopen(flags: u16) -> Option<FastOpen> {
     }
 }
 
-fn tcp(gauges: &Gauges, identity: &Identity) -> Tcp {
+fn tcp(slot: &Slot) -> Tcp {
+    let (gauges, identity) = (&slot.gauges, &slot.identity);
     let flag = |bit: u16| Some(gauges.flags & bit != 0);
     let packets = gauges
         .packets_out
@@ -203,6 +204,7 @@ fn tcp(gauges: &Gauges, identity: &Identity) -> Tcp {
         probes: Some(gauges.probes_out),
         congestion: text(&identity.ca_name),
         fastopen: fastopen(gauges.flags),
+        handshake_us: (slot.handshake_us > 0).then_some(slot.handshake_us),
     }
 }
 
@@ -235,7 +237,7 @@ pub(super) fn observation(slot: &Slot, now: Instant) -> Option<Observation> {
         tcp: if slot.gauges_ns == 0 {
             Tcp::default()
         } else {
-            tcp(&slot.gauges, identity)
+            tcp(slot)
         },
         totals: Totals {
             bytes_acked: Some(counters.bytes_acked),

@@ -184,6 +184,7 @@ impl Record {
             probes: info.probes(),
             congestion: self.congestion_name(),
             fastopen: fastopen(info),
+            handshake_us: None,
         }
     }
 

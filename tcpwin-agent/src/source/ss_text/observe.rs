@@ -216,6 +216,7 @@ impl Figures<'_> {
             backoff: self.backoff(),
             congestion: self.0.congestion().map(Into::into),
             fastopen: self.is_set("fastopen").then_some(FastOpen::DataAccepted),
+            handshake_us: None,
             ..Tcp::default()
         }
     }

@@ -333,6 +333,7 @@ fn the_figures_are_those_of_the_snapshot() {
         timeouts: Some(3),
         congestion: Some("cubic".into()),
         fastopen: Some(FastOpen::DataAccepted),
+        handshake_us: Some(181_093),
         ..it.tcp
     };
     it.calls = Some(Calls {
@@ -369,6 +370,7 @@ fn the_figures_are_those_of_the_snapshot() {
         "(fast 9, rto 2, tlp 1)",
         "timeouts:3",
         "fastopen:data accepted",
+        "handshake:181.093 ms",
         "sends:10007",
         "recvs:31",
         "send_refused:4",

@@ -341,6 +341,8 @@ pub(super) fn facts() -> HostFacts {
         }),
         listen_overflows: Some(1_204),
         listen_drops: Some(1_204),
+        windows_closed: Some(17),
+        zero_window_drops: Some(0),
         memory_pressures: Some(0),
         memory: Some(MemoryPressure {
             used_bytes: 19 << 20,

@@ -88,6 +88,10 @@ fn fields(connection: &Connection) -> Vec<(&'static str, String)> {
             "fastopen",
             tcp.fastopen.map(|fastopen| fastopen_text(fastopen).to_owned()),
         ),
+        (
+            "handshake",
+            tcp.handshake_us.map(|us| format!("{} ms", millis(us))),
+        ),
         ("sends", calls.map(|calls| calls.sends.to_string())),
         ("recvs", calls.map(|calls| calls.recvs.to_string())),
         ("send_refused", calls.map(|calls| calls.send_refused.to_string())),
