@@ -3,6 +3,7 @@
   grafanaDashboards+:: {
     'tcpwin-agent.json': import 'tcpwin-agent.json',
     'tcpwin-fleet.json': import 'tcpwin-fleet.json',
+    'tcpwin-handshakes.json': import 'tcpwin-handshakes.json',
     'tcpwin-host.json': import 'tcpwin-host.json',
     'tcpwin-listeners.json': import 'tcpwin-listeners.json',
     'tcpwin-peers.json': import 'tcpwin-peers.json',

@@ -3,6 +3,7 @@
 
 mod agent;
 mod fleet;
+mod handshakes;
 mod host;
 mod json;
 mod listeners;
@@ -25,6 +26,7 @@ pub fn all() -> Vec<Dashboard> {
         host::dashboard(),
         peers::dashboard(),
         listeners::dashboard(),
+        handshakes::dashboard(),
         agent::dashboard(),
     ]
 }

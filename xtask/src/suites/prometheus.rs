@@ -15,7 +15,7 @@ mod flows;
 mod rules;
 mod server;
 
-use flows::Flows;
+use flows::{Flows, Knocks};
 use server::{Answer, Server};
 
 const SECOND_NS: u64 = 1_000_000_000;
@@ -44,10 +44,12 @@ pub fn run(context: &Context, recorder: &mut Recorder) -> Result<()> {
     let agent = Agent::start_with(&context.programs.tcpwin, "auto", &arguments)?;
     let server = Server::start(dir.path(), agent.address(), &rules::shortened(dir.path(), RATE)?)?;
     let mut flows = Flows::start(&context.programs.xtask, dir.path())?;
+    let knocks = Knocks::new()?;
     let seconds = Timer::every(SECOND_NS)?;
     let mut alone = true;
     for _ in 0..STEADY_S {
         seconds.wait();
+        knocks.once()?;
         alone &= flows.are_alone()?;
     }
     if !alone {

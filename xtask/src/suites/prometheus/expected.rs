@@ -3,7 +3,7 @@
 use crate::dashboards::Expect::{self, Between};
 
 /// Flows whose limit and rate are known, in expressions of what must be told of them. RATE is the interval of rates.
-pub const FLOWS: [(&str, Expect); 13] = [
+pub const FLOWS: [(&str, Expect); 15] = [
     // 65,535 B a round trip of 181 ms.
     (
         r#"sum(rate(tcpwin_connection_seconds_total{limit="rwnd_scale", direction="send"}[RATE]))"#,
@@ -53,6 +53,15 @@ pub const FLOWS: [(&str, Expect); 13] = [
     (
         "histogram_quantile(1, sum(rate(tcpwin_min_rtt_seconds[RATE])))",
         Between(0.18, 0.3),
+    ),
+    // One connection a second over loopback, seen from both ends.
+    (
+        r#"sum(histogram_count(rate(tcpwin_handshake_seconds{origin="connect"}[RATE])))"#,
+        Between(0.8, 20.0),
+    ),
+    (
+        r#"sum(histogram_count(rate(tcpwin_handshake_seconds{origin="accept"}[RATE])))"#,
+        Between(0.8, 20.0),
     ),
     // Told apart or not, it is the same data.
     (

@@ -1,6 +1,7 @@
 //! A flow of each class, side by side, as the lab runs them.
 
 use std::fs;
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
@@ -67,6 +68,24 @@ impl Drop for Flows {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
+    }
+}
+
+/// Connections over loopback, one after another: each a handshake at both ends.
+pub struct Knocks(TcpListener);
+
+impl Knocks {
+    /// None so far.
+    pub fn new() -> Result<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").context("cannot listen on loopback")?;
+        Ok(Self(listener))
+    }
+
+    /// One more, opened, accepted and closed.
+    pub fn once(&self) -> Result<()> {
+        let _client = TcpStream::connect(self.0.local_addr()?)?;
+        let _server = self.0.accept()?;
+        Ok(())
     }
 }
 
