@@ -126,7 +126,9 @@ fn part(text: &str, whole: &str, is_open: bool) -> Part {
     }
     // A comment's or a list's sign in front of data: the output of test programs, diffs, lists.
     let inner = trimmed.trim_start_matches(['#', '+', '-', '*', ';', '/', '•']);
-    if inner.len() < trimmed.len() {
+    // `---` and `-->` are the direction of a socket.
+    let is_arrow = words.first().is_some_and(|word| field::is_whole(word));
+    if inner.len() < trimmed.len() && !is_arrow {
         let words = self::words(inner);
         if !words.is_empty() && words.iter().all(|word| is_header(word)) {
             return Part::Header;
