@@ -133,34 +133,31 @@ pub(crate) fn arrange(snapshot: &Snapshot, shown: impl Fn(&Connection) -> bool, 
         .filter(|(connection, _)| shown(connection))
         .map(|(connection, index)| (key(sort.column, connection), index))
         .collect();
-    // Equal keys keep an order of their own, or quiet rows would jump between ticks.
-    let tie = |index: u32| {
-        let connection = &snapshot.connections[index as usize];
-        (connection.netns, connection.id.len(), connection.id.as_str())
-    };
-    keyed.sort_unstable_by(|(a, at), (b, bt)| {
+    // Equal keys keep the order of the snapshot, which is by id: quiet rows do not jump between ticks. A stable sort finds
+    // the many that are idle in order already.
+    keyed.sort_by(|(a, _), (b, _)| {
         let order = a.cmp(b);
-        let order = if sort.inverted { order.reverse() } else { order };
-        order.then_with(|| tie(*at).cmp(&tie(*bt)))
+        if sort.inverted { order.reverse() } else { order }
     });
     keyed.into_iter().map(|(_, index)| index).collect()
 }
 
-/// Widest texts of the columns that may grow.
-pub(crate) fn widest(snapshot: &Snapshot) -> Widest {
-    let cells = |text: &str| u16::try_from(width(text)).unwrap_or(u16::MAX);
-    snapshot
-        .connections
-        .iter()
-        .fold(Widest::default(), |widest, connection| Widest {
-            local: widest.local.max(cells(&connection.local)),
-            peer: widest.peer.max(cells(&connection.peer)),
-            process: widest.process.max(
-                connection
-                    .process
-                    .as_ref()
-                    .map_or(0, |process| cells(&process.name))
-                    .min(24),
-            ),
-        })
+/// Cells of a process's name that a column grows to.
+const NAME: u16 = 24;
+
+/// `before`, or what the texts of the columns that may grow need more.
+pub(crate) fn widest(before: Widest, snapshot: &Snapshot) -> Widest {
+    // No text takes more cells than it has bytes, and addresses take as many: most texts need not be read.
+    let bytes = |text: &str| u16::try_from(text.len()).unwrap_or(u16::MAX);
+    let mut widest = before;
+    for connection in &snapshot.connections {
+        widest.local = widest.local.max(bytes(&connection.local));
+        widest.peer = widest.peer.max(bytes(&connection.peer));
+        let name = connection.process.as_ref().map_or("", |process| &process.name);
+        if bytes(name) > widest.process {
+            let cells = u16::try_from(width(name)).unwrap_or(u16::MAX);
+            widest.process = widest.process.max(cells.min(NAME));
+        }
+    }
+    widest
 }

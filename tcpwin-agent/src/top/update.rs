@@ -240,7 +240,7 @@ fn take(state: &mut State, snapshot: Arc<Snapshot>) {
 /// Puts a snapshot on the screen.
 fn show(state: &mut State, snapshot: Arc<Snapshot>) {
     // It only grows: columns that come and go with single connections are a nuisance.
-    state.widest = state.widest.union(order::widest(&snapshot));
+    state.widest = order::widest(state.widest, &snapshot);
     navigate::refresh_finding(state, &snapshot);
     state.snapshot = Some(Arc::clone(&snapshot));
     state.rearrange();

@@ -19,17 +19,6 @@ pub(crate) struct Widest {
     pub(crate) process: u16,
 }
 
-impl Widest {
-    /// The wider of both.
-    pub(crate) fn union(self, other: Self) -> Self {
-        Self {
-            local: self.local.max(other.local),
-            peer: self.peer.max(other.peer),
-            process: self.process.max(other.process),
-        }
-    }
-}
-
 /// Columns up to this rank come before whole names.
 const ESSENTIAL: u8 = 8;
 
