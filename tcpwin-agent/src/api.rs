@@ -11,7 +11,7 @@
 //! | `/api/v1/findings` | what is worth telling of many connections at once, what gives most first |
 //! | `/api/v1/listeners` | listening sockets with their accept queues |
 //! | `/api/v1/host` | counters of the host: Fast Open, TCP's memory, softirq, interfaces |
-//! | `/api/v1/snapshot` | everything, for `top`; with `?watch=ID&netns=N` the samples of a connection |
+//! | `/api/v1/snapshot` | everything, for `top`; with `?watch=ID&netns=N` the samples of a connection; with `?since=N` (first 0, then the last answer's `changes.generation`) of the connections only those that have changed since |
 //! | `/api/v1/events` | what happens, as server-sent events: `filter` |
 //! | `/api/v1/recording` | what goes into the table from now on, as a recording |
 //!

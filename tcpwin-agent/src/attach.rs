@@ -6,14 +6,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use serde::Deserialize;
-use serde::de::DeserializeOwned;
 use tokio::sync::mpsc;
 use ureq::Agent;
 use ureq::unversioned::resolver::DefaultResolver;
 
 use crate::query::Filter;
 use crate::snapshot::feed::{Events, Told};
-use crate::snapshot::{Feed, FeedError, Snapshot, TraceEvent, Watch};
+use crate::snapshot::{Feed, FeedError, Mirror, Snapshot, TraceEvent, Watch};
 
 mod place;
 mod unix;
@@ -88,6 +87,10 @@ pub struct Attached {
     http: Agent,
     version: String,
     watched: Option<Watch>,
+    /// What it told so far.
+    mirror: Mirror,
+    /// It is older than changes, and tells all each time.
+    tells_all: bool,
 }
 
 #[derive(Deserialize)]
@@ -119,6 +122,8 @@ impl Attached {
                 http,
                 version,
                 watched: None,
+                mirror: Mirror::default(),
+                tells_all: false,
             }),
             Ok(Greeting { service, .. }) => Err(AttachError::Stranger { url, what: service }),
             Err(what) => Err(AttachError::Stranger { url, what }),
@@ -194,35 +199,52 @@ impl Attached {
         }
     }
 
-    fn get<T: DeserializeOwned>(&self, path: &str) -> Result<T, FeedError> {
-        let bytes = ask(&self.http, self.place.base(), path).map_err(|failure| FeedError::Unreachable {
+    /// The path of the next snapshot.
+    fn snapshot_path(&self) -> String {
+        let since = (!self.tells_all).then(|| format!("since={}", self.mirror.since()));
+        // Ids are decimal: nothing in them wants escaping.
+        let watch = self.watched.as_ref();
+        let watch = watch.map(|Watch { id, netns }| format!("watch={id}&netns={netns}"));
+        let query: Vec<String> = since.into_iter().chain(watch).collect();
+        let mark = if query.is_empty() { "" } else { "?" };
+        format!("/api/v1/snapshot{mark}{}", query.join("&"))
+    }
+
+    fn malformed(&self, cause: &dyn std::fmt::Display) -> FeedError {
+        FeedError::Malformed {
+            at: self.url.clone(),
+            cause: cause.to_string(),
+        }
+    }
+}
+
+impl Feed for Attached {
+    fn latest(&mut self) -> Result<Arc<Snapshot>, FeedError> {
+        let mut answer = ask(&self.http, self.place.base(), &self.snapshot_path());
+        if let Err(Failure::Status(BAD_REQUEST, _)) = answer
+            && !self.tells_all
+        {
+            self.tells_all = true;
+            answer = ask(&self.http, self.place.base(), &self.snapshot_path());
+        }
+        let bytes = answer.map_err(|failure| FeedError::Unreachable {
             at: self.url.clone(),
             cause: match failure {
                 Failure::Transport(cause) => cause,
                 Failure::Status(_, why) => why,
             },
         })?;
-        serde_json::from_slice(&bytes).map_err(|error| FeedError::Malformed {
-            at: self.url.clone(),
-            cause: error.to_string(),
-        })
-    }
-}
-
-impl Feed for Attached {
-    fn latest(&mut self) -> Result<Arc<Snapshot>, FeedError> {
-        let path = match &self.watched {
-            // Ids are decimal: nothing in them wants escaping.
-            Some(Watch { id, netns }) => format!("/api/v1/snapshot?watch={id}&netns={netns}"),
-            None => "/api/v1/snapshot".to_owned(),
-        };
-        self.get(&path).map(Arc::new)
+        let told: Snapshot = serde_json::from_slice(&bytes).map_err(|error| self.malformed(&error))?;
+        self.mirror.fold(told).map_err(|misfit| self.malformed(&misfit))
     }
 
     fn watch(&mut self, connection: Option<Watch>) {
         self.watched = connection;
     }
 }
+
+/// What an agent says to a parameter that it does not know.
+const BAD_REQUEST: u16 = 400;
 
 enum Failure {
     Transport(String),

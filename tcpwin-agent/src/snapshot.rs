@@ -18,6 +18,8 @@ pub mod feed;
 pub mod figures;
 mod finding;
 mod host;
+mod listener;
+mod mirror;
 pub mod playback;
 mod sample;
 mod tally;
@@ -27,7 +29,9 @@ pub use cause::{Cause, cost};
 pub use distribution::Distribution;
 pub use event::{TraceEvent, Whose};
 pub use finding::Finding;
-pub use host::{AcceptQueues, FastOpenCounts, HostFacts, Interface, Listener, MemoryPressure};
+pub use host::{AcceptQueues, FastOpenCounts, HostFacts, Interface, MemoryPressure};
+pub use listener::{Listener, count_connections};
+pub use mirror::{Changes, Gone, Mirror, Misfit};
 pub use sample::{Sample, Watch};
 pub use tally::{Distributions, FastOpenOutcomes, Group, Held, Spent, Tally, Witness};
 pub use tcp_fields::TcpFields;
@@ -279,7 +283,10 @@ pub struct Snapshot {
     /// Of the connection that is watched closely, the oldest first; see [`Feed::watch`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub samples: Vec<Sample>,
-    /// Every connection; empty when nobody asked for them (see [`crate::daemon`]). The last field: the API writes it apart.
+    /// How `connections` are to be taken by a reader that asked for changes; absent for others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub changes: Option<Changes>,
+    /// Every connection, by id; empty when nobody asked for them (see [`crate::daemon`]). The last field: the API writes it apart.
     pub connections: Vec<Arc<Connection>>,
 }
 

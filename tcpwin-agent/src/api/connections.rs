@@ -54,14 +54,16 @@ pub(super) async fn one(
 /// What `/api/v1/snapshot` may be asked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Closely {
+struct Asked {
+    /// The generation of the asker's copy: what has changed since is the answer. 0 without a copy.
+    since: Option<u64>,
     /// Id of a connection whose samples shall come with it.
     watch: Option<u64>,
     /// Its network namespace.
     netns: Option<u32>,
 }
 
-impl Closely {
+impl Asked {
     fn watch(&self) -> Result<Option<Watch>, Refusal> {
         match (self.watch, self.netns) {
             (Some(id), Some(netns)) => Ok(Some(Watch {
@@ -78,28 +80,25 @@ impl Closely {
 }
 
 pub(super) async fn snapshot(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Refused> {
-    let closely: Closely = parameters::read(&uri)?;
-    let (full, permit) = large_watching(&app, closely.watch()?).await?;
-    let without = Snapshot {
-        connections: Vec::new(),
-        findings: full.findings.clone(),
-        at_ns: full.at_ns,
-        interval_us: full.interval_us,
-        tick: full.tick,
-        health: full.health.clone(),
-        summary: full.summary.clone(),
-        tally: Arc::default(),
-        ticks: Arc::default(),
-        listeners: full.listeners.clone(),
-        facts: full.facts.clone(),
-        samples: full.samples.clone(),
+    let asked: Asked = parameters::read(&uri)?;
+    let watch = asked.watch()?;
+    let permit = large_permit(&app)?;
+    let answer = match asked.since {
+        Some(since) => app.handle.changed(since, watch).await,
+        None => app.handle.full_watching(watch).await.map(|full| (*full).clone()),
     };
-    let head = serde_json::to_string(&without)
+    let mut answer = answer.map_err(|error| Refusal::pipeline_gone(&error))?;
+    let connections = std::mem::take(&mut answer.connections);
+    let head = serde_json::to_string(&answer)
         .map_err(|error| Refusal(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
     // `connections` is the last field, so the list goes where the empty one is.
     match head.strip_suffix("]}") {
-        Some(open) => Ok(json_list(open.to_owned(), full.connections.clone(), None, permit)),
-        None => Ok(Json(full).into_response()),
+        Some(open) => Ok(json_list(open.to_owned(), connections, None, permit)),
+        None => Ok(Json(Snapshot {
+            connections,
+            ..answer
+        })
+        .into_response()),
     }
 }
 
@@ -119,21 +118,14 @@ pub(super) async fn findings(State(app): State<Arc<App>>) -> Result<Json<Finding
 }
 
 pub(super) async fn large(app: &App) -> Result<(Arc<Snapshot>, OwnedSemaphorePermit), Refusal> {
-    large_watching(app, None).await
+    let permit = large_permit(app)?;
+    let full = app.handle.full().await;
+    Ok((full.map_err(|error| Refusal::pipeline_gone(&error))?, permit))
 }
 
-async fn large_watching(
-    app: &App,
-    watch: Option<Watch>,
-) -> Result<(Arc<Snapshot>, OwnedSemaphorePermit), Refusal> {
+fn large_permit(app: &App) -> Result<OwnedSemaphorePermit, Refusal> {
     let permit = Arc::clone(&app.large_answers).try_acquire_owned();
-    let permit = permit.map_err(|_| Refusal::busy("large answers"))?;
-    let snapshot = app
-        .handle
-        .full_watching(watch)
-        .await
-        .map_err(|error| Refusal::pipeline_gone(&error))?;
-    Ok((snapshot, permit))
+    permit.map_err(|_| Refusal::busy("large answers"))
 }
 
 /// `head`, the connections, `]}`.

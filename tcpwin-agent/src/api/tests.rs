@@ -17,7 +17,7 @@ use super::*;
 use crate::classify::{Direction, Limit, Side};
 use crate::observation::Origin;
 use crate::snapshot::feed::{self, Request};
-use crate::snapshot::{Ceiling, Connection, Health, Process, Sample, Snapshot, TcpFields};
+use crate::snapshot::{Ceiling, Connection, Health, Process, Sample, Snapshot, TcpFields, Watch};
 
 fn connection(id: u32, limit: Limit, rate_bps: f64) -> Arc<Connection> {
     Arc::new(Connection {
@@ -131,15 +131,10 @@ impl Served {
                 tokio::select! {
                     done = &mut client => return done.unwrap(),
                     Some(request) = self.inlet.requests.recv() => match request {
-                        Request::Full(None, answer) => drop(answer.send(Arc::clone(full))),
-                        Request::Full(Some(watch), answer) => drop(answer.send(Arc::new(Snapshot {
-                            samples: vec![Sample {
-                                at_ns: watch.id.parse().unwrap(),
-                                cwnd: watch.netns,
-                                ..Sample::default()
-                            }],
-                            ..(**full).clone()
-                        }))),
+                        Request::Full(watch, answer) => drop(answer.send(watching(full, watch))),
+                        Request::Changed(_, watch, answer) => {
+                            drop(answer.send((*watching(full, watch)).clone()));
+                        }
                         Request::Subscribe(answer) => drop(answer.send(self.inlet.events.subscribe())),
                         Request::Record(answer) => {
                             let (tell, told) = tokio::sync::mpsc::channel(2);
@@ -154,6 +149,21 @@ impl Served {
             }
         })
     }
+}
+
+/// `full`, with a sample that says of whom it is.
+fn watching(full: &Arc<Snapshot>, watch: Option<Watch>) -> Arc<Snapshot> {
+    let Some(watch) = watch else {
+        return Arc::clone(full);
+    };
+    Arc::new(Snapshot {
+        samples: vec![Sample {
+            at_ns: watch.id.parse().unwrap(),
+            cwnd: watch.netns,
+            ..Sample::default()
+        }],
+        ..(**full).clone()
+    })
 }
 
 fn raw(address: SocketAddr, request: &str) -> String {

@@ -14,6 +14,7 @@ use crate::connection::blind::Blind;
 use crate::connection::causes::Causes;
 use crate::connection::entry::{Entry, FindOwner, Ownership};
 use crate::connection::grouping::Grouping;
+use crate::connection::journal::Journal;
 use crate::connection::paths::Paths;
 use crate::connection::quiet::Quiet;
 use crate::connection::row;
@@ -28,6 +29,8 @@ use crate::units::Instant;
 mod keep;
 mod show;
 mod tick;
+
+pub use self::show::Changed;
 
 /// Bounds of the table.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +53,8 @@ pub struct Table {
     /// What is known of each namespace's settings; those of namespaces in which nothing is busy are forgotten.
     settings: HashMap<u32, Option<Context>>,
     blind: Blind,
+    /// Whose rows have changed, where somebody keeps a copy of them.
+    journal: Journal,
     /// Those that moved something in the last interval.
     flows: Vec<Flow>,
     evictions: u64,
@@ -79,6 +84,7 @@ impl Table {
             paths: Paths::default(),
             settings: HashMap::new(),
             blind: Blind::default(),
+            journal: Journal::default(),
             flows: Vec::new(),
             evictions: 0,
             ticked: Instant(0),
@@ -208,6 +214,7 @@ impl Table {
 
     fn observed(&mut self, observation: Observation, events: &mut Vec<TraceEvent>) {
         let key = observation.key;
+        self.journal.note(key);
         if let Some(mut entry) = self.take(&key) {
             self.update(&mut entry, observation);
             self.active.insert(key, entry);
@@ -223,6 +230,7 @@ impl Table {
             {
                 self.account.found(IDLE);
                 self.quiet.insert(key, quiet);
+                self.journal.note_until_ticked(key);
                 return;
             }
         }
@@ -261,6 +269,7 @@ impl Table {
             self.take(&key)
         });
         let Some(mut entry) = known else { return };
+        self.journal.note(key);
         self.update(&mut entry, observation);
         self.judge(&mut entry);
         self.settle(&mut entry);
@@ -280,6 +289,7 @@ impl Table {
         owners.refresh(now, &mut found);
         for (key, owner) in found {
             self.note_answer(key, Some(&owner));
+            self.journal.note(key);
             if let Some(entry) = self.active.get_mut(&key) {
                 entry.owner = Some(owner);
             } else if let Some(quiet) = self.quiet.get_mut(&key) {
@@ -304,6 +314,7 @@ impl Table {
                 None => IDLE,
             };
             self.quiet.remove(key);
+            self.journal.note(*key);
             self.account.gone(held);
             self.evictions += 1;
             if let Some(owners) = &mut self.owners {
@@ -343,6 +354,8 @@ impl Table {
     }
 }
 
+#[cfg(test)]
+mod changed_tests;
 #[cfg(test)]
 mod tally_tests;
 #[cfg(test)]

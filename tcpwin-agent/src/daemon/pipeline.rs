@@ -13,7 +13,9 @@ use crate::connection::{FindOwner, Grouping, Paths, Table, TableConfig};
 use crate::host::{Host, Nic};
 use crate::recording::{Choice, Recorder, Segments};
 use crate::snapshot::feed::{self, Handle, Inlet, Request};
-use crate::snapshot::{Distribution, Health, Snapshot, Summary, TraceEvent, Watch};
+use crate::snapshot::{
+    Changes, Distribution, Gone, Health, Snapshot, Summary, TraceEvent, Watch, count_connections,
+};
 use crate::source::{Source, SourceError, netns};
 use crate::units::{Instant, Nanos};
 
@@ -281,6 +283,10 @@ impl Pipeline {
                 // A reader that went away in the meantime is no failure.
                 let _ = answer.send(full);
             }
+            Request::Changed(since, watch, answer) => {
+                let changed = self.changed_snapshot(since, watch.as_ref());
+                let _ = answer.send(changed);
+            }
             Request::Subscribe(answer) => {
                 let _ = answer.send(self.inlet.events.subscribe());
                 self.follow_readers();
@@ -302,19 +308,50 @@ impl Pipeline {
         if let Some(full) = &self.full {
             return Arc::clone(full);
         }
+        let mut full = self.without_connections();
+        full.connections = self.table.connections(Instant(full.at_ns));
+        count_connections(&mut full.listeners, &full.connections);
+        let full = Arc::new(full);
+        self.full = Some(Arc::clone(&full));
+        full
+    }
+
+    /// For a reader that keeps a copy.
+    fn changed_snapshot(&mut self, since: u64, watch: Option<&Watch>) -> Snapshot {
+        let mut snapshot = self.without_connections();
+        let changed = self.table.changed(since, Instant(snapshot.at_ns));
+        let gone = changed.gone.into_iter().map(|key| Gone {
+            id: key.cookie.to_string(),
+            netns: key.netns,
+        });
+        snapshot.changes = Some(Changes {
+            generation: changed.generation,
+            since: changed.since,
+            gone: gone.collect(),
+        });
+        snapshot.connections = changed.connections;
+        if changed.since.is_none() {
+            // Who has only the changed ones cannot count; who has them all does.
+            count_connections(&mut snapshot.listeners, &snapshot.connections);
+        }
+        if let Some(watch) = watch {
+            let now = (self.clock)();
+            snapshot.samples = self.watching.ask(watch, now, &mut *self.source);
+        }
+        snapshot
+    }
+
+    /// The last tick's, with all that is only put together when somebody asks, but for the connections.
+    fn without_connections(&mut self) -> Snapshot {
         let now = (self.clock)();
         self.survey.freshen(now);
         let latest = Arc::clone(&self.inlet.latest.borrow());
-        let connections = self.table.connections(now);
-        let full = Arc::new(Snapshot {
+        Snapshot {
             findings: self.table.findings(),
-            listeners: self.survey.listeners(&connections),
+            listeners: self.survey.listeners(),
             facts: self.survey.facts().clone(),
-            connections,
             ..(*latest).clone()
-        });
-        self.full = Some(Arc::clone(&full));
-        full
+        }
     }
 
     /// For one reader: what others ask for is without the samples that he watches.
@@ -340,6 +377,7 @@ impl Pipeline {
             listeners: Vec::new(),
             facts: self.survey.facts().clone(),
             samples: Vec::new(),
+            changes: None,
         }
     }
 

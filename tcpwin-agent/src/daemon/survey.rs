@@ -3,10 +3,8 @@
 //! Read every few seconds for the metrics, and at once when somebody asks for a full snapshot; in no case so often that it
 //! takes a noticeable share of the time.
 
-use std::sync::Arc;
-
 use crate::host::{CpuTimes, Nic};
-use crate::snapshot::{AcceptQueues, Connection, HostFacts, Listener};
+use crate::snapshot::{AcceptQueues, HostFacts, Listener};
 use crate::source::kernel_clock;
 use crate::source::netns::{self, Discovery, Doors};
 use crate::source::sock_diag::{Listening, listening};
@@ -64,10 +62,10 @@ impl Survey {
         &self.facts
     }
 
-    /// Listeners as of the last look, each with how many of these connections are its own.
+    /// Listeners as of the last look; their connections are yet to be counted.
     #[must_use]
-    pub fn listeners(&self, connections: &[Arc<Connection>]) -> Vec<Listener> {
-        listeners::shown(&self.listeners, &self.holders, connections)
+    pub fn listeners(&self) -> Vec<Listener> {
+        listeners::shown(&self.listeners, &self.holders)
     }
 
     fn look_if_older(&mut self, now: Instant, age: Nanos, patience: u64) {

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
-use super::{Feed, FeedError, Snapshot, TraceEvent, Watch};
+use super::{Feed, FeedError, Mirror, Snapshot, TraceEvent, Watch};
 
 /// Events kept for readers that are behind.
 const EVENTS_KEPT: usize = 8_192;
@@ -22,6 +22,8 @@ const REQUESTS_KEPT: usize = 64;
 pub enum Request {
     /// The latest snapshot with every connection, and with the samples of one that is watched.
     Full(Option<Watch>, oneshot::Sender<Arc<Snapshot>>),
+    /// The same for a reader that keeps a copy: what has changed since the generation of its own (see [`Mirror`]).
+    Changed(u64, Option<Watch>, oneshot::Sender<Snapshot>),
     /// The events from now on.
     Subscribe(oneshot::Sender<broadcast::Receiver<Arc<TraceEvent>>>),
     /// The bytes of a recording from now on; none where too many read them already.
@@ -77,6 +79,8 @@ pub struct Handle {
     counters: Arc<Counters>,
     /// What this reader watches closely.
     watched: Option<Watch>,
+    /// What it was told so far.
+    mirror: Mirror,
 }
 
 /// Both ends; `first` is what readers see before the first tick.
@@ -96,6 +100,7 @@ pub fn channel(first: Snapshot) -> (Inlet, Handle) {
         requests,
         counters,
         watched: None,
+        mirror: Mirror::default(),
     };
     (inlet, handle)
 }
@@ -135,6 +140,19 @@ impl Handle {
         let (answer, answered) = oneshot::channel();
         self.requests
             .send(Request::Full(watch, answer))
+            .await
+            .map_err(|_| ended())?;
+        answered.await.map_err(|_| ended())
+    }
+
+    /// For a reader that keeps a copy of the connections: what has changed since the generation of its own (see [`Mirror`]).
+    ///
+    /// # Errors
+    /// When the loop has ended.
+    pub async fn changed(&self, since: u64, watch: Option<Watch>) -> Result<Snapshot, FeedError> {
+        let (answer, answered) = oneshot::channel();
+        self.requests
+            .send(Request::Changed(since, watch, answer))
             .await
             .map_err(|_| ended())?;
         answered.await.map_err(|_| ended())
@@ -182,9 +200,17 @@ impl Feed for Handle {
     fn latest(&mut self) -> Result<Arc<Snapshot>, FeedError> {
         let (answer, answered) = oneshot::channel();
         self.requests
-            .blocking_send(Request::Full(self.watched.clone(), answer))
+            .blocking_send(Request::Changed(
+                self.mirror.since(),
+                self.watched.clone(),
+                answer,
+            ))
             .map_err(|_| ended())?;
-        answered.blocking_recv().map_err(|_| ended())
+        let changed = answered.blocking_recv().map_err(|_| ended())?;
+        self.mirror.fold(changed).map_err(|misfit| FeedError::Malformed {
+            at: HERE.to_owned(),
+            cause: misfit.to_string(),
+        })
     }
 
     fn watch(&mut self, connection: Option<Watch>) {
@@ -192,9 +218,12 @@ impl Feed for Handle {
     }
 }
 
+/// What stands for an address where the pipeline is in this process.
+const HERE: &str = "this process";
+
 fn ended() -> FeedError {
     FeedError::Unreachable {
-        at: "this process".to_owned(),
+        at: HERE.to_owned(),
         cause: "the pipeline has ended; its log says why".to_owned(),
     }
 }

@@ -2,35 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::Process;
-
-/// A listening socket.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Listener {
-    /// Socket cookie as a decimal string.
-    pub id: String,
-    /// Network namespace.
-    pub netns: u32,
-    /// `ip:port`, `[ip6]:port`.
-    pub local: String,
-    /// Whose it is.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub process: Option<Process>,
-    /// cgroup path of the process.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cgroup: Option<String>,
-    /// Connections that wait for `accept` (`sk_ack_backlog`).
-    pub accept_queue: u32,
-    /// Most that may wait (`sk_max_ack_backlog`: `listen`'s backlog, cut to `net.core.somaxconn`).
-    pub backlog: u32,
-    /// Congestion control that accepted connections begin with.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub congestion: Option<String>,
-    /// Connections open on it now, as far as they are watched.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub connections: Option<u64>,
-}
-
 /// The accept queues of all listeners together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct AcceptQueues {

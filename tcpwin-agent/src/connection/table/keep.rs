@@ -75,6 +75,7 @@ impl Table {
         }
         if let Some(quiet) = Quiet::pack(&last, &causes, owner.map(Arc::new), &mut self.room) {
             self.account.found(IDLE);
+            self.journal.note_until_ticked(last.key);
             self.quiet.insert(last.key, quiet);
         }
     }

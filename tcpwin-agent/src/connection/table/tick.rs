@@ -19,6 +19,7 @@ impl Table {
     /// Ends the interval of every connection that changed, and counts the time of those that did not.
     pub fn tick(&mut self, now: Instant, events: &mut Vec<TraceEvent>) {
         let span = now.since(if self.ticked.0 == 0 { now } else { self.ticked });
+        self.journal.tick();
         self.find_owners(now);
         self.account.idled(self.quiet.len(), span);
         self.judge_each(span);
@@ -136,6 +137,7 @@ impl Table {
         active.retain(|key, entry| {
             let before = entry.counted;
             self.settle(entry);
+            self.journal.note(*key);
             if self.telling && before.0 != entry.counted.0 {
                 turned.push((*key, row::verdict(entry, now, before.0)));
             }
