@@ -11,6 +11,7 @@ use crate::units::Instant;
 pub mod pasted;
 mod prefix;
 mod sample;
+pub mod tcp_info;
 
 pub use prefix::{NoPrefix, Prefix};
 pub use sample::Sample;

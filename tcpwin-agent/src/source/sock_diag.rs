@@ -27,7 +27,6 @@ mod netlink;
 mod poll;
 mod record;
 mod request;
-mod tcp_info;
 
 pub use self::listening::{Listening, listening};
 pub use self::lookup::Lookup;

@@ -2,8 +2,8 @@
 
 use super::record::{Memory, Record};
 use super::request::{AF_INET, AF_INET6};
-use super::tcp_info::TcpInfo;
 use crate::observation::TcpState;
+use crate::observation::tcp_info::TcpInfo;
 
 /// The kernel's end of a dump.
 pub const NLMSG_DONE: u16 = 3;

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use super::request::AF_INET;
-use super::tcp_info::{OPTION_SYN_DATA, OPTION_WSCALE, TcpInfo};
+use crate::observation::tcp_info::{OPTION_SYN_DATA, OPTION_WSCALE, TcpInfo};
 use crate::observation::{Endpoints, FastOpen, Key, Observation, Origin, OwnerHint, Tcp, TcpState, Totals};
 use crate::units::Instant;
 

@@ -1,8 +1,8 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::observation::tcp_info::OPTION_SYN_DATA;
 use crate::observation::{FastOpen, Observation, Origin};
-use crate::source::sock_diag::tcp_info::OPTION_SYN_DATA;
 use crate::units::Instant;
 
 /// Datagrams captured from a 6.18 kernel, as `ss -tinmOe` showed them at the same time.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::observation::Observation;
-use crate::source::sock_diag::tcp_info::TcpInfo;
+use crate::observation::tcp_info::TcpInfo;
 
 fn record(cookie: u64, acked: u64) -> Record {
     let mut info = [0; 232];

@@ -10,7 +10,7 @@ macro_rules! tcp_info {
         }
 
         impl TcpInfo {
-            /// Reads the payload of `INET_DIAG_INFO`; total on any bytes.
+            /// Reads the payload of `INET_DIAG_INFO`, or what `getsockopt` gave; total on any bytes.
             #[must_use]
             pub fn parse(bytes: &[u8]) -> Self {
                 Self {
@@ -36,6 +36,8 @@ macro_rules! tcp_info {
 }
 
 tcp_info! {
+    /// `TCP_*` of include/net/tcp_states.h.
+    state: u8 = 0;
     /// `icsk_ca_state`.
     ca_state: u8 = 1;
     /// Consecutive retransmission timeouts of the segment in flight.
@@ -68,6 +70,8 @@ tcp_info! {
     snd_ssthresh: u32 = 76;
     /// Congestion window, segments.
     snd_cwnd: u32 = 80;
+    /// The MSS this end advertised, bytes.
+    advmss: u32 = 84;
     /// Round-trip time as the receiving side estimates it, µs; 0 before the first sample.
     rcv_rtt: u32 = 92;
     /// Segments retransmitted over the connection's life.
@@ -80,6 +84,8 @@ tcp_info! {
     bytes_acked: u64 = 120;
     /// Bytes received in order.
     bytes_received: u64 = 128;
+    /// Segments sent, retransmissions among them.
+    segs_out: u32 = 136;
     /// Segments received.
     segs_in: u32 = 140;
     /// Written but never sent, bytes.
@@ -102,8 +108,14 @@ tcp_info! {
     rcv_wnd: u32 = 232;
 }
 
+/// `TCPI_OPT_TIMESTAMPS` of `tcpi_options`: both ends send them.
+pub const OPTION_TIMESTAMPS: u8 = 1 << 0;
+/// `TCPI_OPT_SACK`: both ends may acknowledge selectively.
+pub const OPTION_SACK: u8 = 1 << 1;
 /// `TCPI_OPT_WSCALE` of `tcpi_options`: window scaling was agreed on.
 pub const OPTION_WSCALE: u8 = 1 << 2;
+/// `TCPI_OPT_ECN`: explicit congestion notification was agreed on.
+pub const OPTION_ECN: u8 = 1 << 3;
 /// `TCPI_OPT_SYN_DATA`: the data in a SYN, ours or the peer's, was acknowledged by the SYN-ACK.
 pub const OPTION_SYN_DATA: u8 = 1 << 5;
 
