@@ -13,6 +13,7 @@ pub mod connection;
 pub mod daemon;
 pub mod explain;
 pub mod exporter;
+pub mod handshake;
 pub mod history;
 pub mod host;
 pub mod kernel;

@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 const ROOMS: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("observation", &["units"]),
+    // What TLS peers say in the clear. Pure.
+    ("handshake", &[]),
     ("host", &["units"]),
     ("kernel", &["units"]),
     ("source", &["kernel", "observation", "units"]),
@@ -99,7 +101,13 @@ const LIBRARIES: &[(&str, &[&str])] = &[
 ];
 
 /// What pure rooms do without.
-const PURE: &[&str] = &["classify", "units", "observation", "connection::interval"];
+const PURE: &[&str] = &[
+    "classify",
+    "units",
+    "observation",
+    "connection::interval",
+    "handshake",
+];
 const IMPURE: &[&str] = &[
     "std::time",
     "std::fs",
