@@ -9,6 +9,7 @@ use clap_complete::Shell;
 use crate::query::{Filter, FilterError, Sort};
 
 mod agent;
+mod check;
 mod explain;
 mod history;
 mod record;
@@ -20,6 +21,7 @@ mod trace;
 mod watch;
 
 pub use agent::AgentArgs;
+pub use check::CheckArgs;
 pub use explain::ExplainArgs;
 pub use history::HistoryArgs;
 pub use record::{RecordArgs, ReplayArgs};
@@ -46,6 +48,8 @@ pub enum Exit {
     Partial = 5,
     /// The time was up before as many events came as were asked for.
     Short = 6,
+    /// Done, and problems were found.
+    Problems = 7,
 }
 
 const EXIT_CODES: &str = "\
@@ -56,7 +60,8 @@ Exit codes:
   3  a privilege is missing; the message says which
   4  no source of socket data works on this kernel, or the one asked for by --source does not
   5  done, but a part was lost: trace could not keep up with the events, or a recording is damaged or cut short
-  6  trace: --duration was over before --count events came";
+  6  trace: --duration was over before --count events came
+  7  check: problems were found";
 
 /// What limits every TCP connection of this host, what lifting the limit gives, and who must act
 #[derive(Debug, Parser)]
@@ -85,6 +90,9 @@ pub enum Command {
     /// Tell what limits each socket of pasted `ss -tinm` output, or a running connection
     #[command(after_help = explain::HELP)]
     Explain(ExplainArgs),
+    /// Measure a server as its clients meet it: TCP, Fast Open, TLS, tickets, certificate, HTTP/2, the first byte's round trips
+    #[command(after_help = check::HELP)]
+    Check(CheckArgs),
     /// Write completions for a shell to standard output
     #[command(after_help = COMPLETIONS)]
     Completions {

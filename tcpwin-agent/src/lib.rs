@@ -6,6 +6,7 @@
 
 pub mod api;
 pub mod attach;
+pub mod check;
 pub mod classify;
 pub mod cli;
 pub mod config;

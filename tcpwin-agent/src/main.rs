@@ -11,8 +11,8 @@ use clap::Parser as _;
 
 use tcpwin_agent::attach::{AttachError, Attached};
 use tcpwin_agent::cli::{
-    self, AgentArgs, Cli, Command, ConnectArgs, Exit, ExplainArgs, HistoryArgs, PictureArgs, RecordArgs,
-    TopArgs, TraceArgs, WatchArgs,
+    self, AgentArgs, CheckArgs, Cli, Command, ConnectArgs, Exit, ExplainArgs, HistoryArgs, PictureArgs,
+    RecordArgs, TopArgs, TraceArgs, WatchArgs,
 };
 use tcpwin_agent::config::{
     Config, History, HistorySettings, ListenAddress, Log, LogFormat, LogLevel, Record,
@@ -24,7 +24,7 @@ use tcpwin_agent::snapshot::Feed;
 use tcpwin_agent::snapshot::playback::Playback;
 use tcpwin_agent::source::{kernel_clock, ss_text};
 use tcpwin_agent::top::Picture;
-use tcpwin_agent::{api, explain, history, logging, top, trace};
+use tcpwin_agent::{api, check, explain, history, logging, top, trace};
 
 /// What went wrong and with which code the program ends.
 struct Failure {
@@ -59,6 +59,7 @@ fn main() -> ExitCode {
         Command::Man { directory } => manual(&directory),
         Command::History(arguments) => history(&arguments),
         Command::Explain(arguments) => explain(&arguments),
+        Command::Check(arguments) => check(&arguments),
     };
     let exit = outcome.unwrap_or_else(|Failure { exit, error }| {
         // Nowhere is left to say it when standard error is gone.
@@ -368,6 +369,29 @@ fn tell(report: &explain::Report, json: bool) -> Outcome {
             .into()),
         _ => Ok(Exit::Done),
     }
+}
+
+fn check(arguments: &CheckArgs) -> Outcome {
+    let plan = arguments.plan().map_err(|error| failure(Exit::Usage, error))?;
+    let report = check::run(&plan).map_err(|error| {
+        let wrong = matches!(error, check::CheckError::Name(_));
+        failure(if wrong { Exit::Usage } else { Exit::Runtime }, error)
+    })?;
+    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
+    let told = if arguments.json {
+        serde_json::to_writer_pretty(&mut out, &report)
+            .map_err(std::io::Error::from)
+            .and_then(|()| writeln!(out))
+    } else {
+        check::write(&report, &mut out)
+    };
+    written(told.and_then(|()| out.flush()))?;
+    let is_problem = |finding: &check::Finding| finding.severity == check::Severity::Problem;
+    Ok(match report.failed.is_empty() {
+        _ if report.findings.iter().any(is_problem) => Exit::Problems,
+        false => Exit::Partial,
+        true => Exit::Done,
+    })
 }
 
 fn history(arguments: &HistoryArgs) -> Outcome {

@@ -56,7 +56,11 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("attach", EXIT),
     ("explain", EXIT),
     ("doctor", EXIT),
-    ("check", EXIT),
+    // An active client: it asks a server, and no source.
+    (
+        "check",
+        &["classify", "handshake", "observation", "snapshot", "units"],
+    ),
     // It serves what the exporter writes and what an attached screen reads.
     (
         "api",
@@ -95,6 +99,8 @@ const LIBRARIES: &[(&str, &[&str])] = &[
     ("ureq::", &["attach"]),
     ("rusqlite::", &["history"]),
     ("lz4_flex::", &["recording"]),
+    ("x509_parser::", &["check"]),
+    ("rustls_native_certs::", &["check"]),
     ("clap::", &["cli", "config", "main"]),
     ("clap_complete::", &["cli"]),
     ("clap_mangen::", &["cli"]),

@@ -24,6 +24,7 @@ fn help_documents_every_exit_code() {
         Exit::Kernel,
         Exit::Partial,
         Exit::Short,
+        Exit::Problems,
     ] {
         assert!(
             help.contains(&format!("\n  {}  ", code as u8)),
