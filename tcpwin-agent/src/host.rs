@@ -3,16 +3,30 @@
 use std::path::Path;
 
 pub use self::device::Device;
+pub use self::ethtool::{Feature, Features};
+pub use self::link::NetLink;
+pub use self::listener::{Holder, Listener, Options, holders};
+pub use self::namespace::{Growing, Namespace};
 pub use self::netstat::{Netstat, Softnet, TcpMemory};
 pub use self::nic::Nic;
+pub use self::qdisc::{Bucket, Qdisc};
+pub use self::route::{Edit, Metric, Metrics, Route};
+pub use self::settings::Settings;
 pub use self::softirq::CpuTimes;
 pub use self::sysctl::{Sizes, Sysctl};
 
 mod device;
+mod ethtool;
 mod interface;
+mod link;
+mod listener;
+mod namespace;
 mod netstat;
 mod nic;
 mod qdisc;
+mod route;
+mod rtnetlink;
+pub mod settings;
 mod softirq;
 mod sysctl;
 

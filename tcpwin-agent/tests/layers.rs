@@ -91,7 +91,7 @@ const ALL: &[&str] = &["*"];
 const LIBRARIES: &[(&str, &[&str])] = &[
     ("aya::", &["source::ebpf"]),
     ("aya_log::", &["source::ebpf"]),
-    ("netlink::", &["host::qdisc", "source::sock_diag", "kernel"]),
+    ("netlink::", &["host::rtnetlink", "source::sock_diag", "kernel"]),
     ("ratatui::", &["top"]),
     ("crossterm::", &["top"]),
     ("axum::", &["api", "daemon"]),

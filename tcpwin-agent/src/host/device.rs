@@ -99,6 +99,7 @@ Inter-|   Receive                                                |  Transmit
         let queue = Qdisc {
             kind: "fq_codel".to_owned(),
             dropped: 3,
+            ..Qdisc::default()
         };
         let qdiscs = HashMap::from([("eth0".to_owned(), queue)]);
         let nic = Nic {

@@ -13,6 +13,12 @@ impl Netstat {
         Self(fs::read_to_string("/proc/net/netstat").unwrap_or_default())
     }
 
+    /// The same of the namespace of the calling thread: `/proc/net` is that of its process.
+    #[must_use]
+    pub fn of_thread() -> Self {
+        Self(fs::read_to_string("/proc/thread-self/net/netstat").unwrap_or_default())
+    }
+
     /// The counter of this name in `TcpExt`; absent in kernels that do not count it.
     #[must_use]
     pub fn tcp_ext(&self, name: &str) -> Option<u64> {
