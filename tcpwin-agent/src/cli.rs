@@ -10,6 +10,7 @@ use crate::query::{Filter, FilterError, Sort};
 
 mod agent;
 mod check;
+mod doctor;
 mod explain;
 mod history;
 mod record;
@@ -22,6 +23,7 @@ mod watch;
 
 pub use agent::AgentArgs;
 pub use check::CheckArgs;
+pub use doctor::DoctorArgs;
 pub use explain::ExplainArgs;
 pub use history::HistoryArgs;
 pub use record::{RecordArgs, ReplayArgs};
@@ -48,7 +50,7 @@ pub enum Exit {
     Partial = 5,
     /// The time was up before as many events came as were asked for.
     Short = 6,
-    /// Done, and problems were found.
+    /// Done, and `check` or `doctor` found problems.
     Problems = 7,
 }
 
@@ -61,7 +63,7 @@ Exit codes:
   4  no source of socket data works on this kernel, or the one asked for by --source does not
   5  done, but a part was lost: trace could not keep up with the events, or a recording is damaged or cut short
   6  trace: --duration was over before --count events came
-  7  check: problems were found";
+  7  check, doctor: problems were found";
 
 /// What limits every TCP connection of this host, what lifting the limit gives, and who must act
 #[derive(Debug, Parser)]
@@ -93,6 +95,12 @@ pub enum Command {
     /// Measure a server as its clients meet it: TCP, Fast Open, TLS, tickets, certificate, HTTP/2, the first byte's round trips
     #[command(after_help = check::HELP)]
     Check(CheckArgs),
+    /// Audit this host and each of its network namespaces against what its live connections need; changes nothing
+    #[command(after_help = doctor::HELP)]
+    Doctor(DoctorArgs),
+    /// Take back what `doctor --apply` changed, once whoever holds the other end of standard input is gone
+    #[command(hide = true)]
+    Restore,
     /// Write completions for a shell to standard output
     #[command(after_help = COMPLETIONS)]
     Completions {

@@ -16,6 +16,8 @@ use crate::logging::LevelHandle;
 use crate::source::sock_diag::Lookup;
 use crate::source::{Source, kernel_clock};
 
+pub mod audit;
+pub mod experiment;
 mod history;
 mod notify;
 mod open;

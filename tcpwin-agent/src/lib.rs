@@ -12,6 +12,7 @@ pub mod cli;
 pub mod config;
 pub mod connection;
 pub mod daemon;
+pub mod doctor;
 pub mod explain;
 pub mod exporter;
 pub mod handshake;

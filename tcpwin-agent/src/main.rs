@@ -26,6 +26,10 @@ use tcpwin_agent::source::{kernel_clock, ss_text};
 use tcpwin_agent::top::Picture;
 use tcpwin_agent::{api, check, explain, history, logging, top, trace};
 
+// A binary's modules lie beside its root, where the library's are.
+#[path = "main/doctor.rs"]
+mod doctor;
+
 /// What went wrong and with which code the program ends.
 struct Failure {
     exit: Exit,
@@ -60,6 +64,8 @@ fn main() -> ExitCode {
         Command::History(arguments) => history(&arguments),
         Command::Explain(arguments) => explain(&arguments),
         Command::Check(arguments) => check(&arguments),
+        Command::Doctor(arguments) => doctor::run(&arguments),
+        Command::Restore => doctor::restore(),
     };
     let exit = outcome.unwrap_or_else(|Failure { exit, error }| {
         // Nowhere is left to say it when standard error is gone.

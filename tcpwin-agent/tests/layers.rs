@@ -55,11 +55,15 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("top", EXIT),
     ("attach", EXIT),
     ("explain", EXIT),
-    ("doctor", EXIT),
     // An active client: it asks a server, and no source.
     (
         "check",
         &["classify", "handshake", "observation", "snapshot", "units"],
+    ),
+    // Facts of the host are what it judges by.
+    (
+        "doctor",
+        &["classify", "host", "observation", "query", "snapshot", "units"],
     ),
     // It serves what the exporter writes and what an attached screen reads.
     (
@@ -113,6 +117,9 @@ const PURE: &[&str] = &[
     "observation",
     "connection::interval",
     "handshake",
+    "doctor::finding",
+    "doctor::place",
+    "doctor::plan",
 ];
 const IMPURE: &[&str] = &[
     "std::time",

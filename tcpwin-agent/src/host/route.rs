@@ -62,6 +62,19 @@ impl Route {
         Ok(routes)
     }
 
+    /// One without metrics or gateway, for tests.
+    #[cfg(test)]
+    pub(crate) fn plain(destination: IpAddr, bits: u8, device: &str) -> Self {
+        Self {
+            destination,
+            bits,
+            device: Some(device.to_owned()),
+            metrics: Metrics::default(),
+            words: format!("{destination}/{bits} dev {device}"),
+            is_beyond_words: false,
+        }
+    }
+
     fn of(payload: &[u8], name: &dyn Fn(u32) -> Option<String>) -> Option<Self> {
         let family = u8_at(payload, 0)?;
         let is_v6 = family == AF_INET6;
@@ -155,11 +168,20 @@ impl Route {
         }
     }
 
-    /// The command that gives the route these metrics and leaves all else as it is.
+    /// The same route with one metric edited.
     #[must_use]
-    pub fn command(&self, metrics: &Metrics) -> Option<String> {
+    pub fn with(&self, metric: Metric, edit: Edit) -> Self {
+        Self {
+            metrics: self.metrics.with(metric, edit),
+            ..self.clone()
+        }
+    }
+
+    /// The command that makes the route to its destination this one, nothing left out.
+    #[must_use]
+    pub fn command(&self) -> Option<String> {
         let family = if self.destination.is_ipv6() { " -6" } else { "" };
-        (!self.is_beyond_words).then(|| format!("ip{family} route change {}{metrics}", self.words))
+        Some(format!("ip{family} route change {}", self.text()?))
     }
 
     /// If packets to `peer` may take it: it is the longest of these that does.
@@ -220,9 +242,8 @@ mod tests {
             route.text().unwrap(),
             "192.0.2.0/24 via 10.0.0.1 dev eth7 proto 3 metric 100 cwnd lock 20 initcwnd 4"
         );
-        let without = route.metrics.with(Metric::Cwnd, Edit::Drop);
         assert_eq!(
-            route.command(&without).unwrap(),
+            route.with(Metric::Cwnd, Edit::Drop).command().unwrap(),
             "ip route change 192.0.2.0/24 via 10.0.0.1 dev eth7 proto 3 metric 100 initcwnd 4"
         );
         assert!(route.leads_to("192.0.2.200".parse().unwrap()));
@@ -234,7 +255,7 @@ mod tests {
     fn a_route_with_several_hops_is_not_written_as_one() {
         let route = Route::of(&payload(&[made::attribute(9, &[0; 8])]), &name).unwrap();
         assert_eq!(route.text(), None);
-        assert_eq!(route.command(&route.metrics), None);
+        assert_eq!(route.command(), None);
     }
 
     #[test]

@@ -1,0 +1,270 @@
+//! `doctor --apply`: the changes of a plan are tried on live connections, measured, and taken back.
+//!
+//! What takes them back is a process of its own, which is started before anything is changed and holds the list of what to undo. It waits for
+//! the end of its standard input: that comes when the experiment is over, and when whoever makes it dies, SIGKILL included. So there is one
+//! way back, and each experiment goes it.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use serde::Serialize;
+
+use crate::classify::Direction;
+use crate::doctor::SettingEdit;
+use crate::doctor::plan::Plan;
+use crate::snapshot::{Feed, Snapshot};
+use crate::source::netns;
+use crate::units::bits_text;
+
+mod edit;
+mod guard;
+
+pub use guard::restore;
+
+use self::guard::Guard;
+
+/// A plan whose changes can be made: everything is as it says.
+#[derive(Debug)]
+pub struct Experiment {
+    plan: Plan,
+    place: Place,
+}
+
+/// The network namespace of an experiment.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
+struct Place {
+    netns: u32,
+    /// `None`: the one this process is in.
+    door: Option<PathBuf>,
+}
+
+impl Place {
+    fn inside<T: Send>(&self, work: impl FnOnce() -> anyhow::Result<T> + Send) -> anyhow::Result<T> {
+        match &self.door {
+            Some(door) => netns::inside(self.netns, door, work)?,
+            None => work(),
+        }
+    }
+}
+
+/// What came of one change.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Measured {
+    /// The finding that it came of.
+    pub finding: String,
+    /// What was changed, in words.
+    pub change: String,
+    /// Connections that it was measured on: alive before and after.
+    pub connections: u64,
+    /// What they made before, bits per second.
+    pub before_bps: f64,
+    /// What they made after.
+    pub after_bps: f64,
+    /// What was expected, where all of the plan's connections for it were still there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub predicted_bps: Option<f64>,
+    /// How far that was off what was measured, as a share.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub error: Option<f64>,
+}
+
+/// What came of an experiment.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Outcome {
+    /// Change by change.
+    pub measured: Vec<Measured>,
+    /// It was ended before its time.
+    pub interrupted: bool,
+    /// What was taken back.
+    pub restored: Vec<String>,
+    /// What was not, and why.
+    pub left: Vec<String>,
+}
+
+impl Outcome {
+    /// If everything is as it was.
+    #[must_use]
+    pub fn is_taken_back(&self) -> bool {
+        self.left.is_empty()
+    }
+}
+
+impl Experiment {
+    /// Compares everything with what the plan says it was.
+    ///
+    /// # Errors
+    /// When something is different: then the plan was made for another state of things. Nothing was changed.
+    pub fn prepare(plan: &Plan) -> anyhow::Result<Self> {
+        let own = netns::own()?;
+        let place = Place {
+            netns: plan.netns,
+            door: plan.path.clone().map(PathBuf::from),
+        };
+        if place.door.is_none() && own != plan.netns {
+            bail!(
+                "the plan is for network namespace {}, this is {own}: run it there, or name its path in the plan",
+                plan.netns
+            );
+        }
+        let edits: Vec<SettingEdit> = plan.changes.iter().map(|change| change.edit.clone()).collect();
+        place.inside(|| edits.iter().try_for_each(edit::check))?;
+        Ok(Self {
+            plan: plan.clone(),
+            place,
+        })
+    }
+
+    /// Measures, changes, measures again and takes back. `wait` waits, and says if it was interrupted.
+    ///
+    /// # Errors
+    /// When a change cannot be made or the feed ends; what was changed until then is taken back.
+    pub fn run(
+        &self,
+        feed: &mut dyn Feed,
+        time: Duration,
+        wait: &mut dyn FnMut(Duration) -> anyhow::Result<bool>,
+    ) -> anyhow::Result<Outcome> {
+        // A feed that has only just begun has not seen every connection.
+        let mut interrupted = wait(SETTLE)?;
+        let mut looks = vec![self.bytes(&*feed.latest()?)];
+        interrupted = interrupted || wait(time)?;
+        looks.push(self.bytes(&*feed.latest()?));
+        if interrupted {
+            return Ok(Outcome {
+                interrupted,
+                ..Outcome::default()
+            });
+        }
+        let edits: Vec<SettingEdit> = self
+            .plan
+            .changes
+            .iter()
+            .map(|change| change.edit.clone())
+            .collect();
+        let undo: Vec<SettingEdit> = edits.iter().rev().map(SettingEdit::reversed).collect();
+        // Longer than all that follows.
+        let guard = Guard::start(&self.place, &undo, time * 3 + SETTLE)?;
+        let tried = self
+            .place
+            .inside(|| edits.iter().try_for_each(edit::make))
+            .and_then(|()| {
+                // Windows grow by the round trip: what is measured is what they have grown to.
+                interrupted = wait(time / 2)?;
+                looks.push(self.bytes(&*feed.latest()?));
+                interrupted = interrupted || wait(time)?;
+                looks.push(self.bytes(&*feed.latest()?));
+                Ok(())
+            });
+        let (restored, left) = guard.release()?;
+        tried.context("what was changed has been taken back")?;
+        Ok(Outcome {
+            measured: if interrupted {
+                Vec::new()
+            } else {
+                self.measured(&looks)
+            },
+            interrupted,
+            restored,
+            left,
+        })
+    }
+
+    /// Bytes moved so far by each connection of the namespace, in its direction, and when that was.
+    fn bytes(&self, snapshot: &Snapshot) -> (u64, HashMap<String, u64>) {
+        let here = snapshot
+            .connections
+            .iter()
+            .filter(|each| each.netns == self.plan.netns);
+        let bytes = here.filter_map(|each| {
+            let bytes = match each.direction {
+                Direction::Send => each.tcp.bytes_acked,
+                Direction::Receive => each.tcp.bytes_received,
+            };
+            Some((each.id.clone(), bytes?))
+        });
+        (snapshot.at_ns, bytes.collect())
+    }
+
+    fn measured(&self, looks: &[(u64, HashMap<String, u64>)]) -> Vec<Measured> {
+        let [first, second, third, fourth] = looks else {
+            return Vec::new();
+        };
+        let measure = |change: &crate::doctor::plan::Planned| {
+            let wanted: Vec<&String> = match change.connections.is_empty() {
+                true => first.1.keys().collect(),
+                false => change.connections.iter().collect(),
+            };
+            let there: Vec<&String> = wanted
+                .iter()
+                .copied()
+                .filter(|id| looks.iter().all(|(_, bytes)| bytes.contains_key(*id)))
+                .collect();
+            let (before_bps, after_bps) = (rate(&there, first, second), rate(&there, third, fourth));
+            let is_whole = there.len() == wanted.len() && !there.is_empty();
+            let predicted_bps = change.predicted_bps.filter(|_| is_whole);
+            Measured {
+                finding: change.finding.clone(),
+                change: change.edit.to_string(),
+                connections: there.len() as u64,
+                before_bps,
+                after_bps,
+                predicted_bps,
+                error: predicted_bps
+                    .filter(|_| after_bps > 0.0)
+                    .map(|predicted| predicted / after_bps - 1.0),
+            }
+        };
+        self.plan.changes.iter().map(measure).collect()
+    }
+}
+
+/// From here on a pipeline knows the connections.
+const SETTLE: Duration = Duration::from_secs(2);
+
+/// Of these connections between two looks, bits per second.
+fn rate(ids: &[&String], from: &(u64, HashMap<String, u64>), to: &(u64, HashMap<String, u64>)) -> f64 {
+    let seconds = to.0.saturating_sub(from.0) as f64 / 1e9;
+    let moved: u64 = ids.iter().map(|id| to.1[*id].saturating_sub(from.1[*id])).sum();
+    if seconds > 0.0 {
+        moved as f64 * 8.0 / seconds
+    } else {
+        0.0
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for measured in &self.measured {
+            writeln!(f, "{}  {}", measured.finding, measured.change)?;
+            write!(
+                f,
+                "  {} connections: {} before, {} after",
+                measured.connections,
+                bits_text(measured.before_bps),
+                bits_text(measured.after_bps)
+            )?;
+            match measured.predicted_bps.zip(measured.error) {
+                Some((predicted, error)) => writeln!(
+                    f,
+                    "; {} was expected ({:+.1} %)",
+                    bits_text(predicted),
+                    error * 100.0
+                )?,
+                None => writeln!(f)?,
+            }
+        }
+        if self.interrupted {
+            writeln!(f, "Interrupted before all was measured.")?;
+        }
+        for restored in &self.restored {
+            writeln!(f, "taken back: {restored}")?;
+        }
+        for left in &self.left {
+            writeln!(f, "NOT taken back: {left}")?;
+        }
+        Ok(())
+    }
+}
