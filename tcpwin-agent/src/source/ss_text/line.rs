@@ -117,6 +117,10 @@ fn is_number(word: &str) -> bool {
 
 fn part(text: &str, whole: &str, is_open: bool) -> Part {
     let trimmed = text.trim();
+    // A line of our own, with tokens that look like anything.
+    if text.contains(render::UNKNOWN) {
+        return Part::Data(text.to_owned());
+    }
     if is_rule(trimmed) || is_command(trimmed) {
         return Part::Layout;
     }
