@@ -14,16 +14,17 @@
 //! | `/api/v1/snapshot` | everything, for `top`; with `?watch=ID&netns=N` the samples of a connection; with `?since=N` (first 0, then the last answer's `changes.generation`) of the connections only those that have changed since |
 //! | `/api/v1/events` | what happens, as server-sent events: `filter` |
 //! | `/api/v1/recording` | what goes into the table from now on, as a recording |
+//! | `/-/reload` | `POST`: reads the configuration again, where that is enabled |
 //!
-//! What tells of single connections is answered to this host alone.
+//! What tells of single connections, and `/-/reload`, is for this host and for who has shown who he is.
 
 use std::sync::Arc;
 
 use axum::Router;
-use axum::http::{HeaderValue, StatusCode, header};
+use axum::http::StatusCode;
 use axum::middleware;
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{get, post};
 use tokio::sync::Semaphore;
 
 use crate::exporter::Exporter;
@@ -32,18 +33,24 @@ use crate::snapshot::feed::Handle;
 mod access;
 mod bind;
 mod connections;
+mod crowd;
 mod events;
 mod fields;
+mod gate;
 mod host;
+mod lifecycle;
 mod pages;
 mod parameters;
 mod recording;
 mod select;
 mod serve;
 mod stall;
+mod web;
 
 pub use bind::{BindError, Listener, Place, bind};
+pub use lifecycle::{ReloadAnswer, ReloadDoor, ReloadRequests};
 pub use serve::{Server, serve};
+pub use web::{Web, WebError};
 
 /// Large answers given at once; more are asked to come again, so that memory stays bounded.
 const LARGE_ANSWERS: usize = 4;
@@ -59,16 +66,32 @@ struct App {
     telemetry_path: String,
     large_answers: Arc<Semaphore>,
     event_readers: Arc<Semaphore>,
+    allowed_hosts: Vec<String>,
+    reload: Option<ReloadDoor>,
+}
+
+/// What the operator says of the site.
+#[derive(Clone, Debug, Default)]
+pub struct Site {
+    /// Path of the metrics.
+    pub telemetry_path: String,
+    /// Names, beside `localhost`, under which this host's own readers may see single connections.
+    pub allowed_hosts: Vec<String>,
+    /// Where requests to reload go; they are refused without it.
+    pub reload: Option<ReloadDoor>,
 }
 
 /// Every path and who answers it.
-pub fn routes(handle: Handle, exporter: Exporter, telemetry_path: &str) -> Router {
+pub fn routes(handle: Handle, exporter: Exporter, site: Site) -> Router {
+    let telemetry_path = site.telemetry_path.clone();
     let app = Arc::new(App {
         handle,
         exporter,
-        telemetry_path: telemetry_path.to_owned(),
+        telemetry_path: site.telemetry_path,
         large_answers: Arc::new(Semaphore::new(LARGE_ANSWERS)),
         event_readers: Arc::new(Semaphore::new(EVENT_READERS)),
+        allowed_hosts: site.allowed_hosts,
+        reload: site.reload,
     });
     let of_connections = Router::new()
         .route("/api/v1/connections", get(connections::list))
@@ -79,27 +102,20 @@ pub fn routes(handle: Handle, exporter: Exporter, telemetry_path: &str) -> Route
         .route("/api/v1/snapshot", get(connections::snapshot))
         .route("/api/v1/events", get(events::stream))
         .route("/api/v1/recording", get(recording::stream))
-        .route_layer(middleware::from_fn(access::this_host_only));
+        .route("/-/reload", post(lifecycle::reload).put(lifecycle::reload))
+        .route_layer(middleware::from_fn_with_state(
+            Arc::clone(&app),
+            access::known_or_this_host,
+        ));
     Router::new()
         .route("/", get(pages::landing))
-        .route(telemetry_path, get(pages::metrics))
+        .route(&telemetry_path, get(pages::metrics))
         .route("/-/healthy", get(pages::healthy))
         .route("/-/ready", get(pages::ready))
         .route("/healthz", get(pages::healthz))
         .merge(of_connections)
         .fallback(|| async { Refusal(StatusCode::NOT_FOUND, "no such path; `/` lists them".to_owned()) })
-        .layer(middleware::map_response(add_headers))
         .with_state(app)
-}
-
-async fn add_headers(mut response: Response) -> Response {
-    let headers = response.headers_mut();
-    headers.insert(
-        header::X_CONTENT_TYPE_OPTIONS,
-        HeaderValue::from_static("nosniff"),
-    );
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
 }
 
 /// An answer that is not what was asked for, with a sentence that says why.
@@ -108,7 +124,11 @@ struct Refusal(StatusCode, String);
 
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        (self.0, axum::Json(serde_json::json!({ "error": self.1 }))).into_response()
+        let mut response = (self.0, axum::Json(serde_json::json!({ "error": self.1 }))).into_response();
+        if self.0 == StatusCode::SERVICE_UNAVAILABLE {
+            response.extensions_mut().insert(gate::Busy);
+        }
+        response
     }
 }
 

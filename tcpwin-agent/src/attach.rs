@@ -8,15 +8,18 @@ use std::time::Duration;
 use serde::Deserialize;
 use tokio::sync::mpsc;
 use ureq::Agent;
+use ureq::tls::TlsConfig;
 use ureq::unversioned::resolver::DefaultResolver;
 
 use crate::query::Filter;
 use crate::snapshot::feed::{Events, Told};
 use crate::snapshot::{Feed, FeedError, Mirror, Snapshot, TraceEvent, Watch};
 
+mod login;
 mod place;
 mod unix;
 
+pub use self::login::{Credentials, Login};
 use self::place::Place;
 use self::unix::UnixConnector;
 
@@ -24,9 +27,6 @@ use self::unix::UnixConnector;
 pub const DEFAULT_URL: &str = "http://127.0.0.1:10430";
 /// Where it is looked for before that.
 pub const DEFAULT_SOCKET: &str = "unix:/run/tcpwin/tcpwin.sock";
-
-/// Time for a connection on this host.
-const CONNECT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// Time for a whole snapshot, 100,000 connections included.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
@@ -42,8 +42,7 @@ const EVENTS_KEPT: usize = 1_024;
 pub enum AttachError {
     /// The address is not one of HTTP.
     #[error(
-        "cannot attach to `{url}`: give an address such as {DEFAULT_URL} (only plain http is spoken) \
-             or {DEFAULT_SOCKET}"
+        "cannot attach to `{url}`: give an address such as {DEFAULT_URL}, https://host:10430 or {DEFAULT_SOCKET}"
     )]
     Url {
         /// What was given.
@@ -68,6 +67,27 @@ pub enum AttachError {
         /// What it answered.
         what: String,
     },
+    /// The agent wants to know who asks.
+    #[error(
+        "the agent at {url} {}: put user:password into a file and give it with --web.auth-file, or into TCPWIN_AUTH",
+        if *.tried { "does not take this user and password" } else { "wants a user and password" }
+    )]
+    Unauthorized {
+        /// Where.
+        url: String,
+        /// A user and password were shown.
+        tried: bool,
+    },
+    /// A file with a certificate or key cannot be used.
+    #[error("cannot use {} of {flag}: {why}", .path.display())]
+    Login {
+        /// Which.
+        path: std::path::PathBuf,
+        /// What named it.
+        flag: &'static str,
+        /// What is wrong.
+        why: String,
+    },
     /// The agent refuses.
     #[error("the agent at {url} refuses: {why}")]
     Refused {
@@ -85,6 +105,7 @@ pub struct Attached {
     /// `place` as text.
     url: String,
     http: Agent,
+    login: Arc<Login>,
     version: String,
     watched: Option<Watch>,
     /// What it told so far.
@@ -103,23 +124,29 @@ impl Attached {
     /// The agent at `url`, `host:port` or `unix:/path`.
     ///
     /// # Errors
-    /// When nobody or somebody else answers.
-    pub fn connect(url: &str) -> Result<Self, AttachError> {
-        let place: Place = url
-            .parse()
-            .map_err(|_| AttachError::Url { url: url.to_owned() })?;
+    /// When nobody or somebody else answers, or the login is not taken.
+    pub fn connect(url: &str, login: &Login) -> Result<Self, AttachError> {
+        let (url, in_url) = login::split_url(url);
+        let place: Place = url.parse().map_err(|_| AttachError::Url { url })?;
         let url = place.to_string();
-        let http = client(&place, Some(ANSWER_TIMEOUT));
-        let greeting = match ask(&http, place.base(), "/healthz") {
+        let mut login = login.clone();
+        login.credentials = in_url.or(login.credentials);
+        let http = client(&place, &login, Some(ANSWER_TIMEOUT))?;
+        let greeting = match ask(&http, &login, place.base(), "/healthz") {
             Ok(bytes) => serde_json::from_slice::<Greeting>(&bytes).map_err(|error| error.to_string()),
             Err(Failure::Transport(cause)) => return Err(AttachError::Unreachable { url, cause }),
-            Err(Failure::Status(status, _)) => Err(format!("HTTP status {status}")),
+            Err(Failure::Status(401, _)) => {
+                let tried = login.credentials.is_some();
+                return Err(AttachError::Unauthorized { url, tried });
+            }
+            Err(Failure::Status(status, words)) => Err(format!("HTTP status {status}: {words}")),
         };
         match greeting {
             Ok(Greeting { service, version }) if service == "tcpwin" => Ok(Self {
                 place,
                 url,
                 http,
+                login: Arc::new(login),
                 version,
                 watched: None,
                 mirror: Mirror::default(),
@@ -135,7 +162,7 @@ impl Attached {
     pub fn find() -> Option<Self> {
         [DEFAULT_SOCKET, DEFAULT_URL]
             .into_iter()
-            .find_map(|url| Self::connect(url).ok())
+            .find_map(|url| Self::connect(url, &Login::default()).ok())
     }
 
     /// Where it is.
@@ -162,13 +189,14 @@ impl Attached {
     /// # Errors
     /// When the agent is gone or refuses.
     pub fn events(&self, filter: &Filter) -> Result<Events, AttachError> {
-        let endless = client(&self.place, None);
+        let endless = client(&self.place, &self.login, None)?;
         let mut path = "/api/v1/events".to_owned();
         if !filter.is_empty() {
             path.push_str("?filter=");
             path.push_str(&encoded(filter.text()));
         }
-        let response = open(&endless, self.place.base(), &path).map_err(|failure| self.refused(failure))?;
+        let response =
+            open(&endless, &self.login, self.place.base(), &path).map_err(|failure| self.refused(failure))?;
         let (tell, told) = mpsc::channel(EVENTS_KEPT);
         let lines = BufReader::new(response.into_body().into_reader());
         let reader = std::thread::Builder::new().name("tcpwin-events".to_owned());
@@ -186,7 +214,8 @@ impl Attached {
     /// # Errors
     /// When the agent is gone or refuses.
     pub fn recording(&self) -> Result<impl Read + Send + use<>, AttachError> {
-        let response = open(&client(&self.place, None), self.place.base(), "/api/v1/recording")
+        let endless = client(&self.place, &self.login, None)?;
+        let response = open(&endless, &self.login, self.place.base(), "/api/v1/recording")
             .map_err(|failure| self.refused(failure))?;
         Ok(response.into_body().into_reader())
     }
@@ -195,6 +224,10 @@ impl Attached {
         let url = self.url.clone();
         match failure {
             Failure::Transport(cause) => AttachError::Unreachable { url, cause },
+            Failure::Status(401, _) => AttachError::Unauthorized {
+                url,
+                tried: self.login.credentials.is_some(),
+            },
             Failure::Status(_, why) => AttachError::Refused { url, why },
         }
     }
@@ -210,6 +243,10 @@ impl Attached {
         format!("/api/v1/snapshot{mark}{}", query.join("&"))
     }
 
+    fn ask(&self, path: &str) -> Result<Vec<u8>, Failure> {
+        ask(&self.http, &self.login, self.place.base(), path)
+    }
+
     fn malformed(&self, cause: &dyn std::fmt::Display) -> FeedError {
         FeedError::Malformed {
             at: self.url.clone(),
@@ -220,12 +257,12 @@ impl Attached {
 
 impl Feed for Attached {
     fn latest(&mut self) -> Result<Arc<Snapshot>, FeedError> {
-        let mut answer = ask(&self.http, self.place.base(), &self.snapshot_path());
+        let mut answer = self.ask(&self.snapshot_path());
         if let Err(Failure::Status(BAD_REQUEST, _)) = answer
             && !self.tells_all
         {
             self.tells_all = true;
-            answer = ask(&self.http, self.place.base(), &self.snapshot_path());
+            answer = self.ask(&self.snapshot_path());
         }
         let bytes = answer.map_err(|failure| FeedError::Unreachable {
             at: self.url.clone(),
@@ -252,30 +289,46 @@ enum Failure {
     Status(u16, String),
 }
 
-fn client(place: &Place, timeout: Option<Duration>) -> Agent {
+fn client(place: &Place, login: &Login, timeout: Option<Duration>) -> Result<Agent, AttachError> {
+    let tls = if place.is_tls() {
+        login.tls()?
+    } else {
+        TlsConfig::default()
+    };
     let config = Agent::config_builder()
-        .timeout_connect(Some(CONNECT_TIMEOUT))
+        .timeout_connect(Some(place.connect_timeout()))
+        .tls_config(tls)
         .timeout_recv_response(Some(ANSWER_TIMEOUT))
         .timeout_global(timeout)
-        // An agent of this host is never behind a proxy.
+        // What the environment says of proxies is not meant for an agent.
         .proxy(None)
         .http_status_as_error(false)
         .user_agent(concat!("tcpwin/", env!("CARGO_PKG_VERSION")))
         .build();
-    match place {
+    Ok(match place {
         Place::Http(_) => config.into(),
         Place::Unix(path) => {
             let connector = UnixConnector(path.clone());
             Agent::with_parts(config, connector, DefaultResolver::default())
         }
-    }
+    })
 }
 
-fn open(http: &Agent, base: &str, path: &str) -> Result<ureq::http::Response<ureq::Body>, Failure> {
-    let response = http
-        .get(format!("{base}{path}"))
-        .call()
-        .map_err(|error| Failure::Transport(error.to_string()))?;
+fn open(
+    http: &Agent,
+    login: &Login,
+    base: &str,
+    path: &str,
+) -> Result<ureq::http::Response<ureq::Body>, Failure> {
+    let mut request = http.get(format!("{base}{path}"));
+    if let Some(credentials) = &login.credentials {
+        request = request.header("Authorization", credentials.header());
+    }
+    let response = request.call().map_err(|error| {
+        let cause = error.to_string();
+        let remedy = login::remedy(&cause);
+        Failure::Transport(cause + remedy)
+    })?;
     let status = response.status().as_u16();
     if status == 200 {
         return Ok(response);
@@ -287,12 +340,15 @@ fn open(http: &Agent, base: &str, path: &str) -> Result<ureq::http::Response<ure
     let words = serde_json::from_str::<serde_json::Value>(&text)
         .ok()
         .and_then(|value| value["error"].as_str().map(str::to_owned))
-        .unwrap_or_else(|| format!("HTTP status {status}"));
+        .unwrap_or_else(|| match text.lines().next() {
+            Some(line) if line.len() < 200 && !line.starts_with('<') => line.to_owned(),
+            _ => format!("HTTP status {status}"),
+        });
     Err(Failure::Status(status, words))
 }
 
-fn ask(http: &Agent, base: &str, path: &str) -> Result<Vec<u8>, Failure> {
-    let body = open(http, base, path)?.into_body();
+fn ask(http: &Agent, login: &Login, base: &str, path: &str) -> Result<Vec<u8>, Failure> {
+    let body = open(http, login, base, path)?.into_body();
     let mut limited = body.into_with_config().limit(ANSWER_BYTES).reader();
     let mut bytes = Vec::new();
     limited
@@ -374,7 +430,7 @@ mod tests {
 
     #[test]
     fn nobody_there_says_what_to_do() {
-        let error = Attached::connect("127.0.0.1:1").unwrap_err();
+        let error = Attached::connect("127.0.0.1:1", &Login::default()).unwrap_err();
         assert!(matches!(error, AttachError::Unreachable { .. }), "{error}");
         assert!(error.to_string().contains("tcpwin agent"), "{error}");
     }

@@ -15,8 +15,8 @@ pub use keep::{Age, ByteSize, History, HistorySettings, Record, RecordSettings};
 pub use metrics::{GroupBy, MaxGroups, Metrics, MetricsSaid, PeerPrefix};
 pub use path_bandwidth::{PathBandwidth, PathBandwidths};
 pub use setting::{
-    Capacity, Invalid, ListenAddress, LogFormat, LogLevel, SocketMode, SourceChoice, TelemetryPath, Tick,
-    duration,
+    Capacity, HostName, Invalid, ListenAddress, LogFormat, LogLevel, SocketMode, SourceChoice, TelemetryPath,
+    Tick, duration,
 };
 
 /// Everything the agent can be told, valid.
@@ -51,6 +51,12 @@ pub struct Web {
     pub socket_mode: SocketMode,
     /// Path of the metrics.
     pub telemetry_path: TelemetryPath,
+    /// TLS and passwords, in the format of Prometheus' exporter toolkit.
+    pub config_file: Option<PathBuf>,
+    /// If the configuration may be read again over HTTP.
+    pub enable_lifecycle: bool,
+    /// Names of this host under which its readers may see single connections.
+    pub allowed_host: Vec<HostName>,
 }
 
 /// The log.
@@ -83,6 +89,9 @@ struct FileWeb {
     listen_address: Option<Vec<ListenAddress>>,
     socket_mode: Option<SocketMode>,
     telemetry_path: Option<TelemetryPath>,
+    config_file: Option<PathBuf>,
+    enable_lifecycle: Option<bool>,
+    allowed_host: Option<Vec<HostName>>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -104,6 +113,9 @@ pub struct Overrides {
     pub listen_address: Vec<ListenAddress>,
     pub socket_mode: Option<SocketMode>,
     pub telemetry_path: Option<TelemetryPath>,
+    pub web_config_file: Option<PathBuf>,
+    pub enable_lifecycle: bool,
+    pub allowed_host: Vec<HostName>,
     pub log_level: Option<LogLevel>,
     pub log_format: Option<LogFormat>,
     pub record: RecordSettings,
@@ -171,6 +183,10 @@ impl Config {
             .filter(|given| !given.is_empty())
             .or(file.path_bandwidth.map(|several| several.0))
             .unwrap_or_default();
+        let allowed_host = Some(flags.allowed_host)
+            .filter(|given| !given.is_empty())
+            .or(file.web.allowed_host)
+            .unwrap_or_default();
         let telemetry_path = flags.telemetry_path.or(file.web.telemetry_path);
         Self {
             source: flags.source.or(file.source).unwrap_or_default(),
@@ -182,6 +198,9 @@ impl Config {
                 listen_address,
                 socket_mode: flags.socket_mode.or(file.web.socket_mode).unwrap_or_default(),
                 telemetry_path: telemetry_path.unwrap_or_default(),
+                config_file: flags.web_config_file.or(file.web.config_file),
+                enable_lifecycle: flags.enable_lifecycle || file.web.enable_lifecycle.unwrap_or(false),
+                allowed_host,
             },
             log: Log {
                 level: flags.log_level.or(file.log.level).unwrap_or_default(),
@@ -208,6 +227,15 @@ impl Config {
             (
                 "web.telemetry-path",
                 self.web.telemetry_path != running.web.telemetry_path,
+            ),
+            ("web.config-file", self.web.config_file != running.web.config_file),
+            (
+                "web.enable-lifecycle",
+                self.web.enable_lifecycle != running.web.enable_lifecycle,
+            ),
+            (
+                "web.allowed-host",
+                self.web.allowed_host != running.web.allowed_host,
             ),
             ("log.format", self.log.format != running.log.format),
             ("record", self.record != running.record),
@@ -311,6 +339,8 @@ mod tests {
             "[web]\ntelemetry-path = \"metrics\"\n",
             "[web]\ntelemetry-path = \"/api/v1/metrics\"\n",
             "[web]\nlisten-address = []\n",
+            "[web]\nallowed-host = [\"http://here\"]\n",
+            "[web]\nenable-lifecycle = \"yes\"\n",
             "[metrics]\ngroup-by = [\"user\"]\n",
             "[metrics]\npeer-prefix = [\"near\"]\n",
             "[metrics]\nmax-groups = 0\n",

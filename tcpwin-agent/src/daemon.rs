@@ -46,6 +46,8 @@ pub struct Resources {
     pub listeners: Vec<api::Listener>,
     /// The running pipeline.
     pub pipeline: Running,
+    /// TLS, passwords and what else is said of HTTP.
+    pub web: api::Web,
 }
 
 /// What a SIGHUP changes.
@@ -96,11 +98,31 @@ pub async fn run(
     mut hangup: Hangup,
     shutdown: impl Future<Output = ()>,
 ) -> anyhow::Result<()> {
-    let Resources { listeners, pipeline } = resources;
+    let Resources {
+        listeners,
+        pipeline,
+        web,
+    } = resources;
     let handle = pipeline.handle();
-    let exporter = Exporter::new(handle.watch(), config.metrics.classic_histograms);
-    let routes = api::routes(handle.clone(), exporter, config.web.telemetry_path.as_str());
-    let server = api::serve(listeners, routes);
+    let exporter = Exporter::with_http(handle.watch(), config.metrics.classic_histograms, web.counts());
+    let (door, mut asked) = if config.web.enable_lifecycle {
+        let (door, asked) = api::ReloadRequests::through_a_door();
+        (Some(door), asked)
+    } else {
+        (None, api::ReloadRequests::never())
+    };
+    let allowed = config
+        .web
+        .allowed_host
+        .iter()
+        .map(|name| name.as_str().to_owned());
+    let site = api::Site {
+        telemetry_path: config.web.telemetry_path.as_str().to_owned(),
+        allowed_hosts: allowed.collect(),
+        reload: door,
+    };
+    let routes = api::routes(handle.clone(), exporter, site);
+    let server = api::serve(listeners, routes, web.clone());
     let mut service = notify::Service::from_environment(handle.clone());
     tokio::pin!(shutdown);
 
@@ -115,8 +137,16 @@ pub async fn run(
             }
             () = hangup.next() => {
                 service.reloading();
-                reload.apply(&mut config, &handle).await;
+                // What went wrong is in the log.
+                let _ = reload.apply(&mut config, &handle, &web).await;
                 service.ready();
+            }
+            answer = asked.next() => {
+                service.reloading();
+                let outcome = reload.apply(&mut config, &handle, &web).await;
+                service.ready();
+                // The asker may have gone.
+                let _ = answer.send(outcome);
             }
         }
     }
@@ -134,18 +164,37 @@ pub async fn run(
 }
 
 impl Reload {
-    async fn apply(&self, config: &mut Config, handle: &crate::snapshot::feed::Handle) {
+    /// Reads both files again; what cannot be used is kept as it was, logged, and told.
+    async fn apply(
+        &self,
+        config: &mut Config,
+        handle: &crate::snapshot::feed::Handle,
+        web: &api::Web,
+    ) -> Result<(), String> {
+        let read = self.apply_file(config, handle).await;
+        let web = web.reload().map_err(|error| {
+            tracing::error!("the running web configuration is kept: {error}");
+            error.to_string()
+        });
+        match (read, web) {
+            (Err(file), Err(web)) => Err(format!("{file}; {web}")),
+            (read, web) => read.and(web),
+        }
+    }
+
+    async fn apply_file(
+        &self,
+        config: &mut Config,
+        handle: &crate::snapshot::feed::Handle,
+    ) -> Result<(), String> {
         let Some(file) = &self.file else {
-            tracing::info!("SIGHUP: there is no --config.file to read again");
-            return;
+            tracing::info!("reload: there is no --config.file to read again");
+            return Ok(());
         };
-        let reread = match Config::load(Some(file), &self.flags) {
-            Ok(reread) => reread,
-            Err(error) => {
-                tracing::error!("the running configuration is kept: {error}");
-                return;
-            }
-        };
+        let reread = Config::load(Some(file), &self.flags).map_err(|error| {
+            tracing::error!("the running configuration is kept: {error}");
+            error.to_string()
+        })?;
         for key in reread.needs_restart(config) {
             tracing::warn!(
                 "`{key}` changed in {}: it takes effect at the next restart",
@@ -162,6 +211,7 @@ impl Reload {
         }
         config.log.level = reread.log.level;
         tracing::info!("{} read again", file.display());
+        Ok(())
     }
 }
 

@@ -13,11 +13,13 @@ use crate::snapshot::Snapshot;
 mod document;
 mod family;
 mod format;
+mod http;
 mod page;
 
 pub use document::document;
 pub use family::{Family, Kind, Octaves, Unit, families};
 pub use format::Format;
+pub use http::{HttpCounts, Refused};
 
 use family::Reading;
 use page::Page;
@@ -43,17 +45,29 @@ struct Shared {
     classic_histograms: bool,
     scrapes: AtomicU64,
     scrape_ns: AtomicU64,
+    http: Arc<HttpCounts>,
 }
 
 impl Exporter {
     /// Of what is laid in the channel; histograms have classic buckets too where that is asked for.
     #[must_use]
     pub fn new(latest: watch::Receiver<Arc<Snapshot>>, classic_histograms: bool) -> Self {
+        Self::with_http(latest, classic_histograms, Arc::default())
+    }
+
+    /// The same, with what the HTTP side counts of itself.
+    #[must_use]
+    pub fn with_http(
+        latest: watch::Receiver<Arc<Snapshot>>,
+        classic_histograms: bool,
+        http: Arc<HttpCounts>,
+    ) -> Self {
         Self(Arc::new(Shared {
             latest,
             classic_histograms,
             scrapes: AtomicU64::new(0),
             scrape_ns: AtomicU64::new(0),
+            http,
         }))
     }
 
@@ -68,6 +82,7 @@ impl Exporter {
                 snapshot: Arc::clone(&self.0.latest.borrow()),
                 scrapes: self.0.scrapes.load(Ordering::Relaxed),
                 scrape_ns: self.0.scrape_ns.load(Ordering::Relaxed),
+                http: Arc::clone(&self.0.http),
             },
             format,
             classic_histograms: self.0.classic_histograms,

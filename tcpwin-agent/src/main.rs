@@ -83,6 +83,10 @@ fn agent(arguments: &AgentArgs) -> Outcome {
     let state = std::env::var_os("STATE_DIRECTORY").map(|given| PathBuf::from(given).join("history"));
     config.history.directory = config.history.directory.or(state);
     let level = logging::start(config.log);
+    let web = match &config.web.config_file {
+        Some(path) => api::Web::open(path).map_err(|error| failure(Exit::Usage, error))?,
+        None => api::Web::none(),
+    };
 
     // The port first: it fails at once, probes take a moment to load.
     let places: Vec<_> = config
@@ -101,9 +105,19 @@ fn agent(arguments: &AgentArgs) -> Outcome {
         None => tracing::info!("source {}", opened.source.name()),
     }
     for listener in &listeners {
-        tracing::info!("listening on {listener}");
+        let url = listener.url(web.speaks_tls());
+        tracing::info!("listening on {url}");
         // For scripts that asked for port 0; a closed standard output is their choice.
-        let _ = writeln!(std::io::stdout(), "listening on {listener}");
+        let _ = writeln!(std::io::stdout(), "listening on {url}");
+        let open = listener
+            .address()
+            .is_some_and(|address| !address.ip().to_canonical().is_loopback());
+        if open && !web.authenticates() {
+            tracing::info!(
+                "{url} shows other hosts the metrics only: for single connections give it passwords or client certificates \
+                 with --web.config.file"
+            );
+        }
     }
 
     let pipeline = daemon::start_pipeline(opened, &config)?;
@@ -115,7 +129,11 @@ fn agent(arguments: &AgentArgs) -> Outcome {
     runtime()?.block_on(async {
         let hangup = Hangup::listen().context("cannot listen for SIGHUP")?;
         let shutdown = daemon::interrupted().context("cannot listen for SIGTERM")?;
-        let resources = Resources { listeners, pipeline };
+        let resources = Resources {
+            listeners,
+            pipeline,
+            web,
+        };
         daemon::run(config, resources, reload, hangup, shutdown).await
     })?;
     Ok(Exit::Done)
@@ -447,10 +465,15 @@ fn pasted(arguments: &ExplainArgs) -> Result<String, Failure> {
 /// The agent that was asked for, or the one that runs at the default address.
 fn attach(connect: &ConnectArgs, watch: &WatchArgs) -> Result<Option<Attached>, Failure> {
     match &connect.connect {
-        Some(url) => Attached::connect(url).map(Some).map_err(|error| {
-            let wrong = matches!(error, AttachError::Url { .. });
-            failure(if wrong { Exit::Usage } else { Exit::Runtime }, error)
-        }),
+        Some(url) => {
+            let login = connect
+                .login()
+                .map_err(|why| failure(Exit::Usage, anyhow!(why)))?;
+            Attached::connect(url, &login).map(Some).map_err(|error| {
+                let wrong = matches!(error, AttachError::Url { .. } | AttachError::Login { .. });
+                failure(if wrong { Exit::Usage } else { Exit::Runtime }, error)
+            })
+        }
         None if connect.may_attach(watch) => Ok(Attached::find()),
         None => Ok(None),
     }

@@ -28,9 +28,9 @@ fn wrong_arguments_are_2() {
     assert_eq!(code, 2, "{text}");
     names(&text, &["--interval", "100ms to 60s"]);
 
-    let (code, text) = tcpwin(&["trace", "--connect", "https://localhost"]);
+    let (code, text) = tcpwin(&["trace", "--connect", "ftp://localhost"]);
     assert_eq!(code, 2, "{text}");
-    names(&text, &["https://localhost", "http://127.0.0.1:10430"]);
+    names(&text, &["ftp://localhost", "http://127.0.0.1:10430"]);
 }
 
 #[test]

@@ -45,6 +45,15 @@ impl Listener {
             Socket::Unix(_) => None,
         }
     }
+
+    /// As `--connect` takes it, with the scheme that is spoken.
+    #[must_use]
+    pub fn url(&self, tls: bool) -> String {
+        match &self.0 {
+            Socket::Tcp(_, address) if tls => format!("https://{address}"),
+            _ => self.to_string(),
+        }
+    }
 }
 
 /// As `--connect` takes it.

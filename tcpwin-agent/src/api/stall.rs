@@ -1,29 +1,45 @@
-//! A stream whose reader must not stand still.
+//! A stream whose other end must not stand still, whether it reads or asks.
 
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// Fails a write that the other end holds up for too long, so that what it did not read is freed.
+use crate::exporter::{HttpCounts, Refused};
+
+use super::crowd::Seat;
+
+/// How long an answer may wait for its reader.
+const WRITE_PATIENCE: Duration = Duration::from_secs(30);
+
+/// Time for the head of a request, from its first byte on.
+const HEAD_PATIENCE: Duration = Duration::from_secs(10);
+
+/// Fails a write that the other end holds up for too long, so that what it did not read is freed; and a read when the rest
+/// of a head does not come, however steadily its bytes drip.
 #[derive(Debug)]
 pub(super) struct StallGuard<S> {
     stream: S,
-    patience: Duration,
+    seat: Arc<Seat>,
+    counts: Arc<HttpCounts>,
     deadline: Pin<Box<Sleep>>,
     stalled: bool,
+    head_deadline: Pin<Box<Sleep>>,
 }
 
 impl<S> StallGuard<S> {
-    pub(super) fn new(stream: S, patience: Duration) -> Self {
+    pub(super) fn new(stream: S, seat: Arc<Seat>, counts: Arc<HttpCounts>) -> Self {
         Self {
             stream,
-            patience,
-            deadline: Box::pin(sleep(patience)),
+            seat,
+            counts,
+            deadline: Box::pin(sleep(WRITE_PATIENCE)),
             stalled: false,
+            head_deadline: Box::pin(sleep(HEAD_PATIENCE)),
         }
     }
 
@@ -34,9 +50,24 @@ impl<S> StallGuard<S> {
         }
         if !self.stalled {
             self.stalled = true;
-            self.deadline.as_mut().reset(Instant::now() + self.patience);
+            self.deadline.as_mut().reset(Instant::now() + WRITE_PATIENCE);
         }
         ready!(self.deadline.as_mut().poll(context));
+        self.counts.refuse(Refused::Unread);
+        Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
+    }
+
+    /// Fails once the head that is coming took too long.
+    fn judge_head(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let Some(began) = self.seat.asks_since() else {
+            return Poll::Pending;
+        };
+        let until = began + HEAD_PATIENCE;
+        if self.head_deadline.deadline() != until {
+            self.head_deadline.as_mut().reset(until);
+        }
+        ready!(self.head_deadline.as_mut().poll(context));
+        self.counts.refuse(Refused::Slow);
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 }
@@ -47,7 +78,15 @@ impl<S: AsyncRead + Unpin> AsyncRead for StallGuard<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.stream).poll_read(context, buffer)
+        let before = buffer.filled().len();
+        let read = Pin::new(&mut self.stream).poll_read(context, buffer);
+        if read.is_pending() {
+            return self.judge_head(context);
+        }
+        if buffer.filled().len() > before {
+            self.seat.heard();
+        }
+        read
     }
 }
 
@@ -86,20 +125,61 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for StallGuard<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::crowd::Crowd;
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+
+    fn guarded<S>(stream: S) -> (StallGuard<S>, Arc<HttpCounts>, Arc<Seat>) {
+        let counts = Arc::<HttpCounts>::default();
+        let seat = Crowd::new(Arc::clone(&counts)).enter(None).unwrap().seat();
+        let guarded = StallGuard::new(stream, Arc::clone(&seat), Arc::clone(&counts));
+        (guarded, counts, seat)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_head_that_drips_is_given_up_and_a_pause_between_requests_is_not() {
+        let (ours, mut theirs) = tokio::io::duplex(16);
+        let (mut guarded, counts, seat) = guarded(ours);
+        let dripping = tokio::spawn(async move {
+            sleep(Duration::from_secs(60)).await;
+            theirs.write_all(b"G").await.unwrap();
+            sleep(Duration::from_secs(5)).await;
+            theirs.write_all(b"!").await.unwrap();
+            sleep(Duration::from_secs(60)).await;
+            while theirs.write_all(b"x").await.is_ok() {
+                sleep(Duration::from_secs(1)).await;
+            }
+        });
+        let mut byte = [0];
+        while byte != *b"!" {
+            guarded.read_exact(&mut byte).await.unwrap();
+        }
+        drop(seat.answer());
+        let began = Instant::now();
+        let error = loop {
+            if let Err(error) = guarded.read_exact(&mut byte).await {
+                break error;
+            }
+        };
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert_eq!(began.elapsed().as_secs(), 70);
+        assert_eq!(counts.refused(Refused::Slow), 1);
+        drop(guarded);
+        dripping.await.unwrap();
+    }
 
     #[tokio::test(start_paused = true)]
     async fn a_reader_that_stands_still_is_given_up() {
         let (ours, _theirs) = tokio::io::duplex(16);
-        let mut guarded = StallGuard::new(ours, Duration::from_secs(30));
+        let (mut guarded, counts, _) = guarded(ours);
         let error = guarded.write_all(&[0; 64]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert_eq!(counts.refused(Refused::Unread), 1);
     }
 
     #[tokio::test(start_paused = true)]
     async fn a_slow_reader_is_not() {
         let (ours, mut theirs) = tokio::io::duplex(16);
-        let mut guarded = StallGuard::new(ours, Duration::from_secs(30));
+        let (mut guarded, _, _) = guarded(ours);
         let reader = tokio::spawn(async move {
             let mut part = [0; 16];
             for _ in 0..4 {

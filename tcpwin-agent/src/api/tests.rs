@@ -85,6 +85,13 @@ fn snapshot(connections: u32) -> Snapshot {
     }
 }
 
+fn site() -> Site {
+    Site {
+        telemetry_path: "/metrics".to_owned(),
+        ..Site::default()
+    }
+}
+
 /// A server on a free port and the loop's end of its feed. Requests go over real sockets.
 struct Served {
     runtime: Runtime,
@@ -102,8 +109,8 @@ fn served(first: Snapshot) -> Served {
     let listeners = bind(&[Place::Tcp("127.0.0.1:0".parse().unwrap())]).unwrap();
     let address = listeners[0].address().unwrap();
     let (inlet, handle) = feed::channel(first);
-    let routes = routes(handle.clone(), Exporter::new(handle.watch(), false), "/metrics");
-    let server = runtime.block_on(async { serve(listeners, routes) });
+    let routes = routes(handle.clone(), Exporter::new(handle.watch(), false), site());
+    let server = runtime.block_on(async { serve(listeners, routes, Web::none()) });
     Served {
         runtime,
         address,

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueHint};
 
 use crate::config::{
-    Age, ByteSize, HistorySettings, ListenAddress, LogFormat, LogLevel, MetricsSaid, Overrides, SocketMode,
-    TelemetryPath,
+    Age, ByteSize, HistorySettings, HostName, ListenAddress, LogFormat, LogLevel, MetricsSaid, Overrides,
+    SocketMode, TelemetryPath,
 };
 
 use super::{RecordArgs, WatchArgs};
@@ -32,6 +32,16 @@ pub struct AgentArgs {
     /// Path of the metrics [default: /metrics]
     #[arg(long = "web.telemetry-path", value_name = "PATH", help_heading = "HTTP")]
     telemetry_path: Option<TelemetryPath>,
+    /// TLS, passwords and client certificates: a YAML file of Prometheus' exporter toolkit (docs/web-config.md)
+    #[arg(long = "web.config.file", value_name = "FILE", value_hint = ValueHint::FilePath, help_heading = "HTTP")]
+    web_config_file: Option<PathBuf>,
+    /// Let POST /-/reload read the configuration again, as SIGHUP does
+    #[arg(long = "web.enable-lifecycle", help_heading = "HTTP")]
+    enable_lifecycle: bool,
+    /// Name of this host under which its own readers may see single connections, beside localhost and addresses; may be given
+    /// several times
+    #[arg(long = "web.allowed-host", value_name = "NAME", help_heading = "HTTP")]
+    allowed_host: Vec<HostName>,
     /// What is logged [default: info]
     #[arg(long = "log.level", value_enum, value_name = "LEVEL", help_heading = "Log")]
     log_level: Option<LogLevel>,
@@ -60,6 +70,9 @@ impl AgentArgs {
             listen_address: self.listen_address.clone(),
             socket_mode: self.socket_mode,
             telemetry_path: self.telemetry_path.clone(),
+            web_config_file: self.web_config_file.clone(),
+            enable_lifecycle: self.enable_lifecycle,
+            allowed_host: self.allowed_host.clone(),
             log_level: self.log_level,
             log_format: self.log_format,
             record: self.record.settings(),

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueHint};
 
+use crate::attach::{Credentials, Login};
 use crate::config::{Capacity, Overrides, PathBandwidth, SourceChoice, Tick};
 
 /// How the connections are watched.
@@ -42,6 +43,18 @@ pub struct ConnectArgs {
     /// Do not look for a running agent
     #[arg(long)]
     no_connect: bool,
+    /// Certificates that may vouch for an agent at https://, instead of those that this machine trusts
+    #[arg(long = "web.ca-file", value_name = "FILE", value_hint = ValueHint::FilePath, requires = "connect")]
+    ca_file: Option<PathBuf>,
+    /// Certificate to show to the agent, and those between it and its authority
+    #[arg(long = "web.cert-file", value_name = "FILE", value_hint = ValueHint::FilePath, requires = "connect")]
+    cert_file: Option<PathBuf>,
+    /// Its key, if it is not in the same file
+    #[arg(long = "web.key-file", value_name = "FILE", value_hint = ValueHint::FilePath, requires = "cert_file")]
+    key_file: Option<PathBuf>,
+    /// File with user:password for the agent; without it they are taken from TCPWIN_AUTH or the URL
+    #[arg(long = "web.auth-file", value_name = "FILE", value_hint = ValueHint::FilePath, requires = "connect")]
+    auth_file: Option<PathBuf>,
 }
 
 impl WatchArgs {
@@ -74,6 +87,37 @@ impl WatchArgs {
 }
 
 impl ConnectArgs {
+    /// What is shown to the agent.
+    ///
+    /// # Errors
+    /// When there is no user and password where they should be.
+    pub fn login(&self) -> Result<Login, String> {
+        let credentials = match &self.auth_file {
+            Some(path) => {
+                let text = std::fs::read_to_string(path)
+                    .map_err(|error| format!("cannot read {} of --web.auth-file: {error}", path.display()))?;
+                Some(
+                    Credentials::from_line(text.lines().next().unwrap_or_default()).ok_or_else(|| {
+                        format!(
+                            "the first line of {}, given to --web.auth-file, is not user:password",
+                            path.display()
+                        )
+                    })?,
+                )
+            }
+            None => match std::env::var("TCPWIN_AUTH") {
+                Ok(text) => Some(Credentials::from_line(&text).ok_or("TCPWIN_AUTH is not user:password")?),
+                Err(_) => None,
+            },
+        };
+        Ok(Login {
+            credentials,
+            ca_file: self.ca_file.clone(),
+            cert_file: self.cert_file.clone(),
+            key_file: self.key_file.clone(),
+        })
+    }
+
     /// If a running agent is to be looked for at the default address.
     #[must_use]
     pub fn may_attach(&self, watch: &WatchArgs) -> bool {

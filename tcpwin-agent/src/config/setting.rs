@@ -69,6 +69,7 @@ deserialize_setting!(
     ListenAddress,
     SocketMode,
     TelemetryPath,
+    HostName,
     ByteSize,
     Age,
     PeerPrefix,
@@ -318,6 +319,35 @@ impl FromStr for TelemetryPath {
         } else {
             Err(Self::refuse(text))
         }
+    }
+}
+
+/// A name of this host, as it stands in a URL.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostName(String);
+
+impl HostName {
+    /// As text.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl Setting for HostName {
+    const ALLOWED: &'static str =
+        "a name of this host such as \"web-1.example.com\", without scheme and port";
+}
+
+impl FromStr for HostName {
+    type Err = Invalid;
+
+    fn from_str(text: &str) -> Result<Self, Invalid> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || "-_.".contains(c);
+        let allowed = (1..=253).contains(&text.len()) && text.chars().all(plain);
+        allowed
+            .then(|| Self(text.to_owned()))
+            .ok_or_else(|| Self::refuse(text))
     }
 }
 

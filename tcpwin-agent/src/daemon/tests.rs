@@ -44,7 +44,11 @@ async fn serves_until_told_to_end_and_drops_the_source() {
     let listeners = api::bind(&[api::Place::Tcp("127.83.17.5:0".parse().unwrap())]).unwrap();
     let address = listeners[0].address().unwrap();
     let (end, ended) = tokio::sync::oneshot::channel::<()>();
-    let resources = Resources { listeners, pipeline };
+    let resources = Resources {
+        listeners,
+        pipeline,
+        web: api::Web::none(),
+    };
     let daemon = run(config(), resources, nothing_to_reload(), Hangup::never(), async {
         let _ = ended.await;
     });
@@ -83,7 +87,8 @@ async fn reading_the_file_again_changes_what_can_change() {
     };
     let (mut inlet, handle) = feed::channel(Snapshot::default());
     let mut running = config();
-    reload.apply(&mut running, &handle).await;
+    let web = api::Web::none();
+    assert_eq!(reload.apply(&mut running, &handle, &web).await, Ok(()));
     let asked = inlet.requests.try_recv().unwrap();
     assert!(matches!(asked, Request::Interval(interval) if interval == Duration::from_secs(5)));
     assert_eq!(running.log.level, LogLevel::Debug);
@@ -91,7 +96,8 @@ async fn reading_the_file_again_changes_what_can_change() {
 
     std::fs::write(file.path(), "intervall = \"1s\"\n").unwrap();
     let before = running.clone();
-    reload.apply(&mut running, &handle).await;
+    let told = reload.apply(&mut running, &handle, &web).await.unwrap_err();
+    assert!(told.contains(":1: `intervall`"), "{told}");
     assert_eq!(running, before);
     assert!(inlet.requests.try_recv().is_err());
 }
@@ -111,6 +117,7 @@ async fn flags_win_over_a_file_read_again() {
         flags,
         level: None,
     };
-    reload.apply(&mut running, &handle).await;
+    let web = api::Web::none();
+    assert_eq!(reload.apply(&mut running, &handle, &web).await, Ok(()));
     assert!(inlet.requests.try_recv().is_err());
 }

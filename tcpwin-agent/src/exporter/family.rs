@@ -6,6 +6,8 @@ use std::sync::Arc;
 use crate::classify::{Direction, Limit};
 use crate::snapshot::{Distribution, Held, Snapshot, Witness};
 
+use super::http::HttpCounts;
+
 mod agent;
 mod connections;
 mod distributions;
@@ -19,6 +21,7 @@ pub(super) struct Reading {
     pub snapshot: Arc<Snapshot>,
     pub scrapes: u64,
     pub scrape_ns: u64,
+    pub http: Arc<HttpCounts>,
 }
 
 /// How the value moves.

@@ -213,6 +213,7 @@ fn every_metric_says_what_it_counts_and_keeps_its_bound() {
         snapshot: Arc::new(snapshot),
         scrapes: 1,
         scrape_ns: 1,
+        http: Arc::default(),
     };
     let page = scraped(&exporter((*reading.snapshot).clone()), Format::Classic);
     for family in families() {

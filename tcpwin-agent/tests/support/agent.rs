@@ -63,6 +63,11 @@ impl Agent {
         self.child.id()
     }
 
+    /// Where it listens, with the scheme it speaks.
+    pub fn url(&self) -> &str {
+        &self.url
+    }
+
     /// `127.0.0.1:port`.
     pub fn address(&self) -> &str {
         self.url.strip_prefix("http://").expect("plain HTTP")

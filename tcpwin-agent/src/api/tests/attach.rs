@@ -4,9 +4,9 @@ use std::io::{Read as _, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Served, served, snapshot};
-use crate::api::{Place, bind, routes, serve};
-use crate::attach::{AttachError, Attached};
+use super::{Served, served, site, snapshot};
+use crate::api::{Place, Web, bind, routes, serve};
+use crate::attach::{AttachError, Attached, Login};
 use crate::exporter::Exporter;
 use crate::snapshot::feed::{self, Told};
 use crate::snapshot::{Feed as _, Process, Snapshot, TraceEvent, Watch, Whose};
@@ -28,7 +28,7 @@ fn samples_come_to_who_watches() {
     // As `top --connect` asks.
     let (url, handle) = (served.address.to_string(), full);
     let seen = served.playing(&handle, move || {
-        let mut attached = Attached::connect(&url).unwrap();
+        let mut attached = Attached::connect(&url, &Login::default()).unwrap();
         attached.watch(Some(Watch {
             id: "7".to_owned(),
             netns: 9,
@@ -47,7 +47,7 @@ fn top_attaches_and_reads_what_the_loop_gave() {
         let full = Arc::new(snapshot(count));
         let url = served.address.to_string();
         let read = served.playing(&full, move || {
-            let mut agent = Attached::connect(&url).unwrap();
+            let mut agent = Attached::connect(&url, &Login::default()).unwrap();
             assert_eq!(agent.version_note(), None);
             agent.latest().unwrap()
         });
@@ -61,7 +61,7 @@ fn trace_attaches_and_reads_events() {
     let url = served.address.to_string();
     let none = Arc::new(snapshot(0));
     let mut events = served.playing(&none, move || {
-        let agent = Attached::connect(&url).unwrap();
+        let agent = Attached::connect(&url, &Login::default()).unwrap();
         agent
             .events(&"event = reset and proc = \"a b\"".parse().unwrap())
             .unwrap()
@@ -114,8 +114,8 @@ fn a_unix_socket_shows_single_connections_and_goes_with_the_server() {
     let listeners = bind(&[place]).unwrap();
     let url = listeners[0].to_string();
     let (inlet, handle) = feed::channel(snapshot(0));
-    let routes = routes(handle.clone(), Exporter::new(handle.watch(), false), "/metrics");
-    let server = runtime.block_on(async { serve(listeners, routes) });
+    let routes = routes(handle.clone(), Exporter::new(handle.watch(), false), site());
+    let server = runtime.block_on(async { serve(listeners, routes, Web::none()) });
     let address = "127.0.0.1:1".parse().unwrap();
     let mut served = Served {
         runtime,
@@ -127,7 +127,7 @@ fn a_unix_socket_shows_single_connections_and_goes_with_the_server() {
     let (read, mut events) = served.playing(&full, {
         let url = url.clone();
         move || {
-            let mut agent = Attached::connect(&url).unwrap();
+            let mut agent = Attached::connect(&url, &Login::default()).unwrap();
             assert_eq!(agent.url(), url);
             agent.latest().unwrap();
             let events = agent.events(&"event = reset".parse().unwrap()).unwrap();
@@ -148,7 +148,7 @@ fn a_unix_socket_shows_single_connections_and_goes_with_the_server() {
         .runtime
         .block_on(served.server.stop(Duration::from_secs(20)));
     assert!(!path.exists());
-    let gone = Attached::connect(&url).unwrap_err();
+    let gone = Attached::connect(&url, &Login::default()).unwrap_err();
     assert!(matches!(gone, AttachError::Unreachable { .. }), "{gone}");
 }
 
@@ -164,7 +164,7 @@ fn somebody_else_is_no_agent() {
             .write_all(b"HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
             .unwrap();
     });
-    let error = Attached::connect(&url).unwrap_err();
+    let error = Attached::connect(&url, &Login::default()).unwrap_err();
     assert!(matches!(error, AttachError::Stranger { .. }), "{error}");
     stranger.join().unwrap();
 }

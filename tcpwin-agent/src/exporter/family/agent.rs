@@ -1,8 +1,10 @@
 //! What the agent tells of itself.
 
+use crate::exporter::http::Refused;
+
 use super::{Family, Kind, Octaves, Unit, Value, count, labelled, one};
 
-pub(super) static FAMILIES: [Family; 16] = [
+pub(super) static FAMILIES: [Family; 19] = [
     Family {
         name: "tcpwin_build",
         help: "Running version of tcpwin; always 1",
@@ -197,5 +199,43 @@ pub(super) static FAMILIES: [Family; 16] = [
         bound: 1,
         example: "rate(tcpwin_scrape_seconds_total[5m]) / rate(tcpwin_scrapes_total[5m])",
         read: |reading, samples| samples.push(one(Value::Real(reading.scrape_ns as f64 / 1e9))),
+    },
+    Family {
+        name: "tcpwin_http_refused",
+        help: "Connections and requests to the agent that were not served, by cause",
+        unit: Unit::Count("refusals"),
+        kind: Kind::Counter,
+        labels: &["cause"],
+        bound: 11,
+        example: "sum by (cause) (rate(tcpwin_http_refused_total[5m])) > 0",
+        read: |reading, samples| {
+            for (why, cause) in Refused::ALL {
+                samples.push(labelled([cause], Value::Count(reading.http.refused(why))));
+            }
+        },
+    },
+    Family {
+        name: "tcpwin_http_connections",
+        help: "Open HTTP connections to the agent",
+        unit: Unit::Count("connections"),
+        kind: Kind::Gauge,
+        labels: &[],
+        bound: 1,
+        example: "tcpwin_http_connections",
+        read: |reading, samples| samples.push(one(Value::Count(reading.http.connections()))),
+    },
+    Family {
+        name: "tcpwin_web_config_reloads",
+        help: "Times the web configuration file was read again, by what came of it",
+        unit: Unit::Count("reloads"),
+        kind: Kind::Counter,
+        labels: &["outcome"],
+        bound: 2,
+        example: "increase(tcpwin_web_config_reloads_total{outcome=\"failed\"}[1h]) > 0",
+        read: |reading, samples| {
+            for (outcome, count) in ["taken", "failed"].into_iter().zip(reading.http.reloads()) {
+                samples.push(labelled([outcome], Value::Count(count)));
+            }
+        },
     },
 ];
