@@ -8,11 +8,13 @@ use serde::Deserialize;
 
 mod keep;
 mod metrics;
+mod otlp;
 mod path_bandwidth;
 mod setting;
 
 pub use keep::{Age, ByteSize, History, HistorySettings, Record, RecordSettings};
 pub use metrics::{GroupBy, MaxGroups, Metrics, MetricsSaid, PeerPrefix};
+pub use otlp::{Endpoint, Otlp, OtlpInterval, OtlpSaid, headers};
 pub use path_bandwidth::{PathBandwidth, PathBandwidths};
 pub use setting::{
     Capacity, HostName, Invalid, ListenAddress, LogFormat, LogLevel, SocketMode, SourceChoice, TelemetryPath,
@@ -32,6 +34,8 @@ pub struct Config {
     pub path_bandwidth: Vec<PathBandwidth>,
     /// The metrics.
     pub metrics: Metrics,
+    /// Metrics are sent to a receiver, too.
+    pub otlp: Option<Otlp>,
     /// The HTTP side.
     pub web: Web,
     /// The log.
@@ -77,6 +81,7 @@ pub struct File {
     max_connections: Option<Capacity>,
     path_bandwidth: Option<PathBandwidths>,
     metrics: MetricsSaid,
+    otlp: OtlpSaid,
     web: FileWeb,
     log: FileLog,
     record: RecordSettings,
@@ -110,6 +115,7 @@ pub struct Overrides {
     pub max_connections: Option<Capacity>,
     pub path_bandwidth: Vec<PathBandwidth>,
     pub metrics: MetricsSaid,
+    pub otlp: OtlpSaid,
     pub listen_address: Vec<ListenAddress>,
     pub socket_mode: Option<SocketMode>,
     pub telemetry_path: Option<TelemetryPath>,
@@ -194,6 +200,7 @@ impl Config {
             max_connections: flags.max_connections.or(file.max_connections).unwrap_or_default(),
             path_bandwidth,
             metrics: Metrics::merge(file.metrics, flags.metrics),
+            otlp: Otlp::merge(file.otlp, flags.otlp),
             web: Web {
                 listen_address,
                 socket_mode: flags.socket_mode.or(file.web.socket_mode).unwrap_or_default(),
@@ -219,6 +226,7 @@ impl Config {
             ("max-connections", self.max_connections != running.max_connections),
             ("path-bandwidth", self.path_bandwidth != running.path_bandwidth),
             ("metrics", self.metrics != running.metrics),
+            ("otlp", self.otlp != running.otlp),
             (
                 "web.listen-address",
                 self.web.listen_address != running.web.listen_address,
@@ -344,6 +352,8 @@ mod tests {
             "[metrics]\ngroup-by = [\"user\"]\n",
             "[metrics]\npeer-prefix = [\"near\"]\n",
             "[metrics]\nmax-groups = 0\n",
+            "[otlp]\nendpoint = \"127.0.0.1:4318\"\n",
+            "[otlp]\ninterval = \"1ms\"\n",
             "[log]\nlevel = \"loud\"\n",
             "[log\n",
             "interval = \"1s\"\ninterval = \"2s\"\n",

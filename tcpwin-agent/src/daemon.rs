@@ -21,6 +21,7 @@ pub mod experiment;
 mod history;
 mod notify;
 mod open;
+mod otlp;
 mod pipeline;
 mod record;
 #[cfg(test)]
@@ -105,6 +106,10 @@ pub async fn run(
     } = resources;
     let handle = pipeline.handle();
     let exporter = Exporter::with_http(handle.watch(), config.metrics.classic_histograms, web.counts());
+    let _push = match &config.otlp {
+        Some(otlp) => Some(otlp::start(otlp, exporter.clone())?),
+        None => None,
+    };
     let (door, mut asked) = if config.web.enable_lifecycle {
         let (door, asked) = api::ReloadRequests::through_a_door();
         (Some(door), asked)

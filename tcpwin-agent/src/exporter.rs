@@ -1,7 +1,7 @@
 //! The metrics: Prometheus' protobuf and text formats and OpenMetrics from the latest snapshot, bounded labels only.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use prometheus_client::encoding::{prometheus_protobuf, prometheus_text, text};
@@ -14,6 +14,7 @@ mod document;
 mod family;
 mod format;
 mod http;
+pub mod otlp;
 mod page;
 
 pub use document::document;
@@ -46,6 +47,34 @@ struct Shared {
     scrapes: AtomicU64,
     scrape_ns: AtomicU64,
     http: Arc<HttpCounts>,
+    /// By [`Sent`]; nothing while nothing is sent.
+    pushes: OnceLock<[AtomicU64; Sent::ALL.len()]>,
+}
+
+/// What became of a message by OTLP.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sent {
+    /// The receiver took it.
+    Whole,
+    /// The receiver took it, but for some points.
+    Partly,
+    /// It was refused, or nobody was there.
+    Failed,
+}
+
+impl Sent {
+    /// Each of them.
+    pub const ALL: [Self; 3] = [Self::Whole, Self::Partly, Self::Failed];
+
+    /// As metrics call it.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Whole => "sent",
+            Self::Partly => "partly",
+            Self::Failed => "failed",
+        }
+    }
 }
 
 impl Exporter {
@@ -68,7 +97,20 @@ impl Exporter {
             scrapes: AtomicU64::new(0),
             scrape_ns: AtomicU64::new(0),
             http,
+            pushes: OnceLock::new(),
         }))
+    }
+
+    /// What is told now.
+    fn reading(&self) -> Reading {
+        let pushes = self.0.pushes.get();
+        Reading {
+            snapshot: Arc::clone(&self.0.latest.borrow()),
+            scrapes: self.0.scrapes.load(Ordering::Relaxed),
+            scrape_ns: self.0.scrape_ns.load(Ordering::Relaxed),
+            http: Arc::clone(&self.0.http),
+            pushes: pushes.map(|counts| counts.each_ref().map(|count| count.load(Ordering::Relaxed))),
+        }
     }
 
     /// The metrics in that format.
@@ -78,12 +120,7 @@ impl Exporter {
     pub fn scrape(&self, format: Format) -> Result<Vec<u8>, ScrapeError> {
         let mut registry = Registry::default();
         registry.register_collector(Box::new(Page {
-            reading: Reading {
-                snapshot: Arc::clone(&self.0.latest.borrow()),
-                scrapes: self.0.scrapes.load(Ordering::Relaxed),
-                scrape_ns: self.0.scrape_ns.load(Ordering::Relaxed),
-                http: Arc::clone(&self.0.http),
-            },
+            reading: self.reading(),
             format,
             classic_histograms: self.0.classic_histograms,
         }));
@@ -101,6 +138,18 @@ impl Exporter {
         let nanos = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         self.0.scrapes.fetch_add(1, Ordering::Relaxed);
         self.0.scrape_ns.fetch_add(nanos, Ordering::Relaxed);
+    }
+
+    /// From now on messages are sent: what becomes of them is told.
+    fn note_pushes(&self) {
+        self.0.pushes.get_or_init(Default::default);
+    }
+
+    /// What became of one.
+    fn note_push(&self, sent: Sent) {
+        if let Some(counts) = self.0.pushes.get() {
+            counts[sent as usize].fetch_add(1, Ordering::Relaxed);
+        }
     }
 }
 

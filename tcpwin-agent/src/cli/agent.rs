@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 
 use crate::config::{
-    Age, ByteSize, HistorySettings, HostName, ListenAddress, LogFormat, LogLevel, MetricsSaid, Overrides,
+    Age, ByteSize, HistorySettings, HostName, ListenAddress, LogFormat, LogLevel, MetricsSaid, OtlpSaid,
+    Overrides,
     SocketMode, TelemetryPath,
 };
 
@@ -19,6 +20,8 @@ pub struct AgentArgs {
     pub watch: WatchArgs,
     #[command(flatten)]
     metrics: MetricsSaid,
+    #[command(flatten)]
+    otlp: OtlpSaid,
     /// Address to listen on, or unix:/PATH; may be given several times; port 0 takes a free one [default: 127.0.0.1:10430]
     #[arg(
         long = "web.listen-address",
@@ -67,6 +70,7 @@ impl AgentArgs {
     pub fn overrides(&self) -> Overrides {
         Overrides {
             metrics: self.metrics.clone(),
+            otlp: self.otlp.clone(),
             listen_address: self.listen_address.clone(),
             socket_mode: self.socket_mode,
             telemetry_path: self.telemetry_path.clone(),

@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, de};
 
 use super::keep::{Age, ByteSize};
 use super::metrics::{MaxGroups, PeerPrefix};
+use super::otlp::{Endpoint, OtlpInterval};
 use super::path_bandwidth::PathBandwidth;
 
 /// A value that is not allowed, with what is.
@@ -73,7 +74,9 @@ deserialize_setting!(
     ByteSize,
     Age,
     PeerPrefix,
-    MaxGroups
+    MaxGroups,
+    Endpoint,
+    OtlpInterval
 );
 
 /// Which source gives the observations.

@@ -28,6 +28,16 @@ when a connection closes: the help text says which.
 **Groups.** `--metrics.group-by process`, `--metrics.group-by cgroup` and `--metrics.peer-prefix 203.0.113.0/24` add the
 `tcpwin_group_` metrics, which tell time and bytes apart by these; `--metrics.max-groups` (50) is how many at most. Who
 comes later is in one group more, `other`. The file of `--config.file` has the same under `[metrics]`.
+
+**Exemplars.** In OpenMetrics and protobuf `tcpwin_not_moved_bytes_total` names the connection that a limit cost most in the
+last interval in which it cost anything: its `connection_id` (the `id` of the API) and `netns`, never an address.
+
+**OTLP.** `--otlp.endpoint URL` sends the same to an OpenTelemetry receiver, as protobuf over HTTP, each minute
+(`--otlp.interval`): counters as cumulative sums, histograms as exponential ones, units by UCUM, and `service.name`,
+`service.version`, `service.instance.id`, `host.name` of the resource. Names have no `_total`, which a Prometheus that takes OTLP
+adds. Headers, such as a key, come from the lines of `--otlp.headers-file`; an `https` receiver is known by the certificates of
+`--otlp.ca-file`, else by those that the system trusts. A receiver that refuses or is gone is tried again after twice as long each
+time, five minutes at most; nothing waits for it, and sums lose nothing by it. The file has the same under `[otlp]`.
 ";
 
 const SECTIONS: [(&str, &str); 6] = [

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::Sent;
 use crate::classify::{Direction, Limit};
 use crate::snapshot::{Distribution, Held, Snapshot, Witness};
 
@@ -22,6 +23,8 @@ pub(super) struct Reading {
     pub scrapes: u64,
     pub scrape_ns: u64,
     pub http: Arc<HttpCounts>,
+    /// Messages sent by OTLP, by [`Sent`]; `None` if none are to be.
+    pub pushes: Option<[u64; Sent::ALL.len()]>,
 }
 
 /// How the value moves.
@@ -113,6 +116,11 @@ impl Family {
             Kind::Gauge | Kind::Histogram(_) => "",
         };
         format!("{}{unit}{suffix}", self.name)
+    }
+
+    /// What the host's kernel has counted since it started.
+    pub(super) fn is_since_boot(&self) -> bool {
+        host::FAMILIES.iter().any(|family| std::ptr::eq(family, self))
     }
 
     /// The help text with its unit.

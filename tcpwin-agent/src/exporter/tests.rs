@@ -14,7 +14,7 @@ use crate::snapshot::{
     Interface, MemoryPressure, Spent, Summary, Tally, Witness,
 };
 
-fn snapshot() -> Snapshot {
+pub(super) fn snapshot() -> Snapshot {
     let hook = |name: &str, missing: Option<&str>| HookState {
         hook: name.to_owned(),
         missing: missing.map(str::to_owned),
@@ -163,7 +163,7 @@ fn of(values: &[f64]) -> Distribution {
     distribution
 }
 
-fn exporter(snapshot: Snapshot) -> Exporter {
+pub(super) fn exporter(snapshot: Snapshot) -> Exporter {
     let (_, latest) = watch::channel(Arc::new(snapshot));
     Exporter::new(latest, false)
 }
@@ -214,8 +214,11 @@ fn every_metric_says_what_it_counts_and_keeps_its_bound() {
         scrapes: 1,
         scrape_ns: 1,
         http: Arc::default(),
+        pushes: Some([1, 0, 2]),
     };
-    let page = scraped(&exporter((*reading.snapshot).clone()), Format::Classic);
+    let exporter = exporter((*reading.snapshot).clone());
+    exporter.note_pushes();
+    let page = scraped(&exporter, Format::Classic);
     for family in families() {
         assert!(family.help.len() > 10, "{}", family.name);
         assert!(page.contains(&family.help_text()), "{}", family.name);

@@ -2,9 +2,9 @@
 
 use crate::exporter::http::Refused;
 
-use super::{Family, Kind, Octaves, Unit, Value, count, labelled, one};
+use super::{Family, Kind, Octaves, Sent, Unit, Value, count, labelled, one};
 
-pub(super) static FAMILIES: [Family; 19] = [
+pub(super) static FAMILIES: [Family; 20] = [
     Family {
         name: "tcpwin_build",
         help: "Running version of tcpwin; always 1",
@@ -235,6 +235,21 @@ pub(super) static FAMILIES: [Family; 19] = [
         read: |reading, samples| {
             for (outcome, count) in ["taken", "failed"].into_iter().zip(reading.http.reloads()) {
                 samples.push(labelled([outcome], Value::Count(count)));
+            }
+        },
+    },
+    Family {
+        name: "tcpwin_otlp_exports",
+        help: "Messages sent by OTLP, by what became of them: taken, taken but for some points, or refused; told where \
+               --otlp.endpoint asks for them",
+        unit: Unit::Count("messages"),
+        kind: Kind::Counter,
+        labels: &["outcome"],
+        bound: Sent::ALL.len(),
+        example: r#"rate(tcpwin_otlp_exports_total{outcome!="sent"}[5m]) > 0"#,
+        read: |reading, samples| {
+            for (outcome, count) in Sent::ALL.iter().zip(reading.pushes.iter().flatten()) {
+                samples.push(labelled([outcome.name()], Value::Count(*count)));
             }
         },
     },
