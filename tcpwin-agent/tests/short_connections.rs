@@ -86,6 +86,14 @@ fn same(lived: &Lived, end: &Observation) {
     assert_eq!(end.owner.pid, Some(process::id()), "{}", what());
     assert_eq!(end.owner.name.as_deref(), Some(lived.thread), "{}", what());
 
+    // No SYN is lost over loopback.
+    let handshake = end.tcp.handshake_us.unwrap_or_else(|| panic!("{}", what()));
+    assert!(
+        u64::from(handshake) * 1_000 <= end.at.since(end.since).0 || lived.origin == Origin::Accept,
+        "{}",
+        what()
+    );
+
     let calls = end.calls.expect("the probes count calls");
     assert_eq!(calls.sent_bytes, lived.sent, "{}", what());
     assert_eq!(calls.recv_bytes, lived.received, "{}", what());
