@@ -6,8 +6,7 @@ use clap::{Args, ValueHint};
 
 use crate::config::{
     Age, ByteSize, HistorySettings, HostName, ListenAddress, LogFormat, LogLevel, MetricsSaid, OtlpSaid,
-    Overrides,
-    SocketMode, TelemetryPath,
+    Overrides, SocketMode, TelemetryPath,
 };
 
 use super::{RecordArgs, WatchArgs};
