@@ -19,6 +19,8 @@ mod report;
 mod resolve;
 mod roots;
 mod session;
+mod stamp;
+mod stream;
 mod target;
 mod text;
 mod tickets;
@@ -267,20 +269,20 @@ fn conclude(probe: &Probe<'_>, dns: Option<Nanos>, report: &mut Report) {
                 budget.round_trips
             }),
         is_tls: probe.plan.target.tls,
-        initcwnd: seen,
+        first_flight: seen,
         mss,
     };
     report.claims = probe.plan.claims.iter().map(|claim| claim.judge(&path)).collect();
 }
 
 fn download(bytes: u64, seen: Option<u64>, mss: u32, rtt: Micros) -> Download {
-    let initcwnd = seen.unwrap_or(INITCWND);
-    let flight = Bytes(initcwnd * u64::from(mss));
+    let segments = seen.unwrap_or(INITCWND);
+    let flight = Bytes(segments * u64::from(mss));
     let least = floor::least_time(Bytes(bytes), flight, rtt);
     Download {
         bytes,
-        initcwnd,
-        initcwnd_is_measured: seen.is_some(),
+        first_flight_segments: segments,
+        first_flight_is_measured: seen.is_some(),
         round_trips: floor::rounds(Bytes(bytes), flight),
         least_us: least.0 / 1000,
         most_bps: Bytes(bytes).per(least).bits(),

@@ -10,6 +10,7 @@ use anyhow::{Result, ensure};
 use crate::binaries::Programs;
 use crate::suites::report::Recorder;
 
+mod check;
 mod demo;
 mod metrics;
 mod myths;
@@ -65,6 +66,11 @@ const SUITES: &[Suite] = &[
         name: "screen",
         places: NATIVE,
         run: screen::run,
+    },
+    Suite {
+        name: "check",
+        places: NATIVE,
+        run: check::run,
     },
     Suite {
         name: "metrics",

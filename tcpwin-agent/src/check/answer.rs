@@ -124,9 +124,11 @@ fn is_split(session: &Session, facts: &Facts, pause: Nanos) -> bool {
         return false;
     }
     let heard = &session.wire.heard;
-    let first = heard.burst(0, pause).map(|(end, _)| end);
+    let first = heard.burst(0, pause).map(|burst| burst.end);
     let last = match facts.is_retry {
-        true => first.and_then(|end| heard.burst(end, pause)).map(|(end, _)| end),
+        true => first
+            .and_then(|end| heard.burst(end, pause))
+            .map(|burst| burst.end),
         false => first,
     };
     last.is_some_and(|end| end < session.flight_bytes)
@@ -142,7 +144,6 @@ fn taken(
     answer: &Answer,
 ) -> Taken {
     let pause = probe.pause();
-    let mss = wire.info().snd_mss().unwrap_or(0);
     Taken {
         answered: Answered {
             path: probe.plan.target.path.clone(),
@@ -152,7 +153,7 @@ fn taken(
             transfer_us: answer.last.since(answer.first).0 / 1000,
             bytes: answer.bytes,
             is_whole: answer.is_whole,
-            first_flight: pause.and_then(|pause| flight::first_flight(&wire.heard, from, mss, pause)),
+            first_flight: pause.and_then(|pause| flight::first_flight(&wire.heard, from, pause)),
             records: flight::records(records, &wire.heard, from, pause),
         },
         course: Course {

@@ -46,7 +46,7 @@ pub struct Path {
     /// TLS is spoken.
     pub is_tls: bool,
     /// Segments of the server's first flight, where it was seen.
-    pub initcwnd: Option<u64>,
+    pub first_flight: Option<u64>,
     /// Bytes of a segment.
     pub mss: u32,
 }
@@ -80,7 +80,7 @@ impl Claim {
         faults: &mut Vec<String>,
         notes: &mut Vec<String>,
     ) {
-        let segments = self.initcwnd.or(path.initcwnd).unwrap_or(INITCWND);
+        let segments = self.initcwnd.or(path.first_flight).unwrap_or(INITCWND);
         let mss = if path.mss > 0 { path.mss.into() } else { MSS };
         let flight = Bytes(segments * mss);
         let rounds = floor::rounds(Bytes(size), flight);
@@ -240,7 +240,7 @@ mod tests {
         rtt: Micros(181_000),
         round_trips: 3,
         is_tls: true,
-        initcwnd: Some(10),
+        first_flight: Some(10),
         mss: 1_448,
     };
 

@@ -2,7 +2,6 @@
 
 use super::certificate::Certificate;
 use super::fastopen::{FastOpen, State};
-use super::flight::INITCWND;
 use super::report::{Finding, Http2, Report, Severity, Tls};
 use super::tickets::Resumption;
 use crate::units::{Bytes, Micros, bits_text, bytes_text, rtt_text};
@@ -216,6 +215,17 @@ fn resumption(resumption: &Resumption, tls: &Tls, found: &mut Vec<Finding>) {
         let text = format!("the server gives no sessions to resume, which {price}");
         add(found, Severity::Advice, "resumption", text);
     }
+    if let (Some(full @ 1..), Some(0), "TLS 1.3") = (
+        resumption.tickets_when_full,
+        resumption.tickets_when_resumed,
+        tls.version.as_str(),
+    ) {
+        let text = format!(
+            "a resumed connection gets no new ticket (a full one {full}): a client that uses each ticket once, as TLS 1.3 advises, shakes hands in full every {} visits",
+            full + 1
+        );
+        add(found, Severity::Note, "tickets", text);
+    }
     if resumption.certificates > 1 {
         let text = format!(
             "{} different certificates behind this address: several machines, not set alike",
@@ -253,11 +263,10 @@ fn records(report: &Report, found: &mut Vec<Finding>) {
         && flight.is_full
     {
         let text = format!(
-            "the first record of the answer has {} B and the first flight let out {} B: nothing can be read before a second one, {} later. Smaller records at the start (nginx: ssl_buffer_size 4k) or a larger initcwnd than {} segments save that round trip",
+            "the first record of the answer has {} B and the first flight let out {} B: nothing can be read before a second one, {} later. Smaller records at the start (nginx: ssl_buffer_size 4k) or a larger initcwnd save that round trip",
             records.first_bytes,
             flight.bytes,
             rtt_text(Micros(report.rtt_us)),
-            flight.segments.unwrap_or(INITCWND),
         );
         add(found, Severity::Advice, "record_size", text);
     }

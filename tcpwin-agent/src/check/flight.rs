@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use super::wire::Stream;
+use super::stream::Stream;
 use crate::handshake::{Content, Record};
 use crate::units::Nanos;
 
@@ -16,19 +16,18 @@ pub struct Flight {
     pub bytes: u64,
     /// More followed after a pause: this is all that the window let out. Else the answer was over, and the window may be larger.
     pub is_full: bool,
-    /// In segments, where it is full.
+    /// Segments that it came in, small ones among them; only of a flight that is full and was read in time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub segments: Option<u64>,
 }
 
 /// The bytes from `from` on that came before a pause.
-pub fn first_flight(heard: &Stream, from: usize, mss: u32, pause: Nanos) -> Option<Flight> {
-    let (end, is_full) = heard.burst(from, pause)?;
-    let bytes = (end - from) as u64;
+pub fn first_flight(heard: &Stream, from: usize, pause: Nanos) -> Option<Flight> {
+    let burst = heard.burst(from, pause)?;
     Some(Flight {
-        bytes,
-        is_full,
-        segments: (is_full && mss > 0).then(|| bytes.div_ceil(mss.into())),
+        bytes: (burst.end - from) as u64,
+        is_full: burst.more,
+        segments: burst.segments.filter(|_| burst.more).map(u64::from),
     })
 }
 

@@ -254,9 +254,9 @@ pub struct Download {
     /// Its size.
     pub bytes: u64,
     /// Segments of the first flight.
-    pub initcwnd: u64,
-    /// That figure was seen; else it is the kernel's own.
-    pub initcwnd_is_measured: bool,
+    pub first_flight_segments: u64,
+    /// They were seen; else they are the kernel's own initcwnd.
+    pub first_flight_is_measured: bool,
     /// Round trips of slow start.
     pub round_trips: u32,
     /// What they take.

@@ -1,10 +1,14 @@
-//! What is kept to resume sessions with: of each kind only the newest, so that it is known which one a connection offers.
+//! What is kept to resume sessions with: what the last connection gave that gave any, so that it is known whose ticket the next one
+//! offers. A ticket of TLS 1.3 is used once (RFC 8446, appendix C.4).
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rustls::NamedGroup;
 use rustls::client::{ClientSessionStore, Tls12ClientSessionValue, Tls13ClientSessionValue};
 use rustls::pki_types::ServerName;
+
+/// Tickets of one connection that are kept.
+const MOST: usize = 8;
 
 /// The sessions of one server.
 #[derive(Debug, Default)]
@@ -14,13 +18,20 @@ pub struct Sessions {
 
 #[derive(Debug, Default)]
 struct Kept {
-    tls13: Option<Tls13ClientSessionValue>,
+    tls13: Vec<Tls13ClientSessionValue>,
+    /// The next ticket is the first of its connection.
+    is_new: bool,
     tls12: Option<Tls12ClientSessionValue>,
     tickets: u32,
     early_data: Option<u32>,
 }
 
 impl Sessions {
+    /// A connection begins.
+    pub fn begin(&self) {
+        self.kept().is_new = true;
+    }
+
     /// Tickets of TLS 1.3 that have come so far.
     pub fn tickets(&self) -> u32 {
         self.kept().tickets
@@ -34,7 +45,7 @@ impl Sessions {
     /// Whether the next connection has a session to offer.
     pub fn has_one(&self) -> bool {
         let kept = self.kept();
-        kept.tls13.is_some() || kept.tls12.is_some()
+        !kept.tls13.is_empty() || kept.tls12.is_some()
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
@@ -66,10 +77,16 @@ impl ClientSessionStore for Sessions {
         let mut kept = self.kept();
         kept.tickets += 1;
         kept.early_data = Some(session.max_early_data_size());
-        kept.tls13 = Some(session);
+        if kept.is_new {
+            kept.is_new = false;
+            kept.tls13.clear();
+        }
+        if kept.tls13.len() < MOST {
+            kept.tls13.push(session);
+        }
     }
 
     fn take_tls13_ticket(&self, _: &ServerName<'static>) -> Option<Tls13ClientSessionValue> {
-        self.kept().tls13.take()
+        self.kept().tls13.pop()
     }
 }

@@ -308,8 +308,8 @@ fn first_byte(told: &Budget, to: &mut impl Write) -> io::Result<()> {
 fn downloads(report: &Report, to: &mut impl Write) -> io::Result<()> {
     for (at, download) in report.download.iter().enumerate() {
         let label = if at == 0 { "download" } else { "" };
-        let seen = if download.initcwnd_is_measured {
-            "seen"
+        let seen = if download.first_flight_is_measured {
+            "as seen"
         } else {
             "the kernel's own"
         };
@@ -319,7 +319,7 @@ fn downloads(report: &Report, to: &mut impl Write) -> io::Result<()> {
             download.round_trips,
             ms(download.least_us),
             bits_text(download.most_bps),
-            download.initcwnd,
+            download.first_flight_segments,
         );
         labelled(label, &text, to)?;
     }

@@ -1,6 +1,6 @@
 //! Which sessions are resumed over several connections, and what that tells of the machines behind one address.
 //!
-//! Each connection offers the newest ticket it has. OpenSSL's servers (nginx, Apache httpd, HAProxy) begin a ticket with the 16
+//! Each connection offers the newest ticket there is, and none twice. OpenSSL's servers (nginx, Apache httpd, HAProxy) begin a ticket with the 16
 //! bytes that name the key it is encrypted with (RFC 5077, section 4), and on the wire a client shows the ticket that it offers:
 //! so the key of the machine that gave it is known, and whether the machine that was asked next has the same.
 
@@ -22,6 +22,8 @@ pub struct Visit {
     pub resumed: bool,
     /// A ticket that the server gave in the clear (TLS 1.2).
     pub issued: Option<Vec<u8>>,
+    /// Tickets of TLS 1.3 that it gave.
+    pub tickets: u32,
     /// The server's own certificate; only full handshakes show it.
     pub certificate: Option<Vec<u8>>,
 }
@@ -40,6 +42,12 @@ pub struct Resumption {
     /// Resumed among those that offered one; absent where none did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub share: Option<f64>,
+    /// Tickets of TLS 1.3 that came with a full handshake, at most; absent where none was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tickets_when_full: Option<u32>,
+    /// The same of resumed ones: without new tickets a client that uses each once comes back with none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tickets_when_resumed: Option<u32>,
     /// Names of ticket keys in hexadecimal, in the order in which they were seen; empty where tickets do not begin with one.
     pub ticket_keys: Vec<String>,
     /// A ticket was refused by a machine that gave one of another key.
@@ -61,7 +69,13 @@ pub fn judge(visits: &[Visit]) -> Resumption {
         .filter_map(|visit| visit.certificate.as_ref())
         .collect();
     let names = names(visits);
+    let tickets = |resumed: bool| {
+        let of_kind = visits.iter().filter(|visit| visit.resumed == resumed);
+        of_kind.map(|visit| visit.tickets).max()
+    };
     Resumption {
+        tickets_when_full: tickets(false),
+        tickets_when_resumed: tickets(true),
         connections: visits.len(),
         full: visits.len() - resumed,
         resumed,
@@ -149,6 +163,7 @@ mod tests {
                 resumed,
                 issued: None,
                 certificate: (!resumed).then(|| vec![1]),
+                tickets: 1 + u32::from(!resumed),
             });
             last = Some((key, ticket(key, number as u8)));
         }
@@ -163,6 +178,10 @@ mod tests {
         assert_eq!(told.ticket_keys.len(), 1);
         assert!(!told.ticket_key_mismatch);
         assert_eq!(told.certificates, 1);
+        assert_eq!(
+            (told.tickets_when_full, told.tickets_when_resumed),
+            (Some(2), Some(1))
+        );
     }
 
     #[test]

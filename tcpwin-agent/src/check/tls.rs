@@ -97,6 +97,7 @@ impl Client {
     pub fn shake(&self, wire: Wire) -> Result<Session, TlsError> {
         let connection = ClientConnection::new(Arc::clone(&self.config), self.name.clone())
             .map_err(|error| TlsError::Failed(error.to_string()))?;
+        self.sessions.begin();
         let began = now();
         let mut session = Session {
             connection,
@@ -193,7 +194,10 @@ impl Session {
             {
                 let tls12 = hello.tls12_ticket.clone().filter(|ticket| !ticket.is_empty());
                 facts.offered = hello.tickets.first().cloned().or(tls12);
-                facts.key_shares.clone_from(&hello.key_shares);
+                // The second hello's key is the one that the server asked for.
+                if facts.key_shares.is_empty() {
+                    facts.key_shares.clone_from(&hello.key_shares);
+                }
                 facts.offered_early_data |= hello.early_data;
             }
         }

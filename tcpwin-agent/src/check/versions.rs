@@ -227,6 +227,7 @@ fn series(
             ticket: facts.offered.clone(),
             resumed: facts.is_resumed(),
             issued: facts.issued.clone(),
+            tickets: client.sessions.tickets() - before,
             certificate: certificate.filter(|_| !facts.is_resumed()),
         });
     }

@@ -9,6 +9,8 @@ use rustix::io::Errno;
 use rustix::net::{AddressFamily, SendFlags, SocketFlags, SocketType, sockopt};
 use rustix::time::{ClockId, clock_gettime};
 
+use super::stamp;
+use super::stream::{Mark, Stream};
 use crate::observation::TcpState;
 use crate::observation::tcp_info::TcpInfo;
 use crate::units::{Instant, Nanos};
@@ -27,42 +29,6 @@ pub fn now() -> Instant {
 /// The moment this long from now.
 pub fn after(time: Nanos) -> Instant {
     Instant(now().0.saturating_add(time.0))
-}
-
-/// Bytes of one direction, and when they passed.
-#[derive(Debug, Default)]
-pub struct Stream {
-    /// All of them.
-    pub bytes: Vec<u8>,
-    /// At this moment there were this many.
-    marks: Vec<(Instant, usize)>,
-}
-
-impl Stream {
-    fn add(&mut self, bytes: &[u8]) {
-        self.bytes.extend_from_slice(bytes);
-        self.marks.push((now(), self.bytes.len()));
-    }
-
-    /// When the byte at this offset had passed.
-    pub fn passed(&self, offset: usize) -> Option<Instant> {
-        let at = self.marks.partition_point(|(_, end)| *end <= offset);
-        self.marks.get(at).map(|(moment, _)| *moment)
-    }
-
-    /// From the byte at `from` on: the end of what passed before a pause of `pause` or more, and whether more followed it.
-    pub fn burst(&self, from: usize, pause: Nanos) -> Option<(usize, bool)> {
-        let first = self.marks.partition_point(|(_, end)| *end <= from);
-        let marks = self.marks.get(first..)?;
-        let mut last = *marks.first()?;
-        for mark in &marks[1..] {
-            if mark.0.since(last.0) >= pause {
-                return Some((last.1, true));
-            }
-            last = *mark;
-        }
-        Some((last.1, false))
-    }
 }
 
 /// A connection that could not be opened.
@@ -127,6 +93,8 @@ impl Wire {
         let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
         let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None).map_err(other)?;
         sockopt::set_tcp_nodelay(&socket, true).map_err(other)?;
+        // Without them the moments are those at which we were woken, which are a little later.
+        let _ = stamp::ask_for(&socket);
         if fast {
             set_fast_open(&socket).map_err(|error| ConnectError::Other(to, error))?;
         }
@@ -215,10 +183,19 @@ impl Wire {
 impl io::Read for Wire {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
-            match rustix::io::read(&self.socket, &mut *buffer) {
-                Ok(count) => {
+            match stamp::receive(&self.socket, buffer) {
+                Ok((count, came)) => {
                     if count > 0 {
-                        self.heard.add(&buffer[..count]);
+                        let read = now();
+                        self.heard.add(
+                            &buffer[..count],
+                            Mark {
+                                came: came.map_or(read, |came| came.min(read)),
+                                read,
+                                segments: self.info().data_segs_in(),
+                                end: 0,
+                            },
+                        );
                     }
                     return Ok(count);
                 }
@@ -235,7 +212,14 @@ impl io::Write for Wire {
         loop {
             match rustix::net::send(&self.socket, bytes, SendFlags::NOSIGNAL) {
                 Ok(count) => {
-                    self.said.add(&bytes[..count]);
+                    let sent = now();
+                    let mark = Mark {
+                        came: sent,
+                        read: sent,
+                        segments: None,
+                        end: 0,
+                    };
+                    self.said.add(&bytes[..count], mark);
                     return Ok(count);
                 }
                 // A deferred SYN that left with data: the rest waits for the answer.
@@ -275,27 +259,5 @@ fn set_fast_open(socket: &OwnedFd) -> io::Result<()> {
     match result {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::Stream;
-    use crate::units::{Instant, Nanos};
-
-    #[test]
-    fn a_burst_ends_before_a_pause() {
-        let stream = Stream {
-            bytes: vec![0; 300],
-            marks: vec![(Instant(10), 100), (Instant(20), 150), (Instant(90), 300)],
-        };
-        assert_eq!(stream.burst(0, Nanos(50)), Some((150, true)));
-        assert_eq!(stream.burst(100, Nanos(50)), Some((150, true)));
-        assert_eq!(stream.burst(150, Nanos(50)), Some((300, false)));
-        assert_eq!(stream.burst(0, Nanos(500)), Some((300, false)));
-        assert_eq!(stream.burst(300, Nanos(50)), None);
-        assert_eq!(stream.passed(99), Some(Instant(10)));
-        assert_eq!(stream.passed(100), Some(Instant(20)));
-        assert_eq!(stream.passed(300), None);
     }
 }

@@ -92,6 +92,8 @@ tcp_info! {
     notsent_bytes: u32 = 144;
     /// Windowed minimum round-trip time, µs; all ones before the first sample.
     min_rtt: u32 = 148;
+    /// Segments received that carried data.
+    data_segs_in: u32 = 152;
     /// Delivery rate of the last kept sample, bytes per second; 0 without one.
     delivery_rate: u64 = 160;
     /// Time with data outstanding or unsent, µs.

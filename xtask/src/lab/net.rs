@@ -75,6 +75,8 @@ pub enum Event {
         /// The largest that passes.
         bytes: u64,
     },
+    /// SYNs with data are dropped, both ways.
+    SynDataBlackhole,
 }
 
 impl PathSpec {
@@ -169,6 +171,7 @@ impl PathSpec {
                 _ => None,
             },
             blackhole: false,
+            syn_data_blackhole: false,
         }
     }
 }
@@ -328,6 +331,11 @@ impl Net {
             }
             Event::MtuBlackhole { bytes } => {
                 self.change(Direction::Forward, |link| link.largest_bytes = Some(bytes));
+            }
+            Event::SynDataBlackhole => {
+                for direction in [Direction::Forward, Direction::Reverse] {
+                    self.change(direction, |link| link.syn_data_blackhole = true);
+                }
             }
         }
     }

@@ -268,6 +268,10 @@ impl Worker {
                 Err(error) => return Err(error).context("cannot read from a TUN device"),
             };
             let frame = &self.frame[..read];
+            if self.links[from].drops_syn_data() && tun::is_syn_with_data(frame, self.framing) {
+                self.shared.counters[from].count_drop(DropReason::Blackhole);
+                continue;
+            }
             let wire_bytes = tun::wire_bytes(frame, self.framing);
             match self.links[from].admit(now_ns(), wire_bytes) {
                 Ok(due_ns) => self.in_flight[from].push_back(InFlight {

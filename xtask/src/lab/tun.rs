@@ -77,9 +77,46 @@ pub fn wire_bytes(frame: &[u8], framing: Framing) -> u64 {
     packet + (segments - 1) * header_bytes
 }
 
+/// Whether the packet is the SYN of an IPv4 connection with payload: Fast Open (RFC 7413).
+pub fn is_syn_with_data(frame: &[u8], framing: Framing) -> bool {
+    let packet = match framing {
+        Framing::Packets => frame,
+        Framing::SuperPackets => frame.get(VNET_HEADER..).unwrap_or_default(),
+    };
+    let Some([version_and_length, _, high, low]) = packet.first_chunk() else {
+        return false;
+    };
+    let (total, ip) = (
+        usize::from(u16::from_be_bytes([*high, *low])),
+        usize::from(version_and_length & 15) * 4,
+    );
+    let is_tcp = version_and_length >> 4 == 4 && packet.get(9) == Some(&6);
+    let Some(&[offset, flags]) = packet.get(ip + 12..ip + 14) else {
+        return false;
+    };
+    is_tcp && flags & 2 != 0 && total > ip + usize::from(offset >> 4) * 4
+}
+
 #[cfg(test)]
 mod tests {
-    use super::{Framing, VNET_HEADER, wire_bytes};
+    use super::{Framing, VNET_HEADER, is_syn_with_data, wire_bytes};
+
+    #[test]
+    fn a_syn_with_data_is_told_from_one_without() {
+        let mut packet = vec![0_u8; 20 + 20 + 5];
+        packet[0] = 0x45;
+        packet[3] = 45;
+        packet[9] = 6;
+        packet[32] = 0x50;
+        packet[33] = 2;
+        assert!(is_syn_with_data(&packet, Framing::Packets));
+        packet[3] = 40;
+        assert!(!is_syn_with_data(&packet[..40], Framing::Packets));
+        packet[3] = 45;
+        packet[33] = 0x10;
+        assert!(!is_syn_with_data(&packet, Framing::Packets), "no SYN");
+        assert!(!is_syn_with_data(&packet[..3], Framing::Packets));
+    }
 
     #[test]
     fn a_super_packet_counts_the_headers_of_its_segments() {

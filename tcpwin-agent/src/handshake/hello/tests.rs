@@ -7,7 +7,7 @@ use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
 use super::{ClientHello, RETRY, ServerHello};
-use crate::handshake::{Kind, group_name, messages, records, version_name};
+use crate::handshake::{Kind, group_name, messages, records, tls12_ticket, version_name};
 
 /// The first bytes of a client of rustls.
 fn client_bytes() -> Vec<u8> {
@@ -41,6 +41,71 @@ fn what_a_client_offers_is_read() {
         bytes.len() > 1_400,
         "post-quantum keys make it two segments: {}",
         bytes.len()
+    );
+}
+
+/// Both directions of connections between OpenSSL 3.0's client and server; the fuzzer begins with them too.
+macro_rules! openssl {
+    ($name:literal) => {
+        include_bytes!(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../fuzz/corpus/hello/",
+            $name
+        ))
+    };
+}
+
+fn hellos(bytes: &[u8]) -> Vec<(Kind, Vec<u8>)> {
+    let found = messages(&records(bytes).0).into_iter();
+    let hello = found.filter(|message| matches!(message.kind, Kind::ClientHello | Kind::ServerHello));
+    hello.map(|message| (message.kind, message.body)).collect()
+}
+
+#[test]
+fn openssls_second_hellos_are_found_behind_its_change_of_cipher() {
+    let (client, server) = (hellos(openssl!("retry_client")), hellos(openssl!("retry_server")));
+    assert_eq!((client.len(), server.len()), (2, 2));
+    let shares = client
+        .iter()
+        .map(|(_, body)| ClientHello::parse(body).expect("a hello").key_shares);
+    assert_eq!(shares.collect::<Vec<_>>(), [[0x001d], [0x0018]]);
+    let server: Vec<_> = server
+        .iter()
+        .map(|(_, body)| ServerHello::parse(body).expect("a hello"))
+        .collect();
+    assert_eq!((server[0].is_retry, server[1].is_retry), (true, false));
+    assert_eq!(group_name(server[1].group.expect("a group")), "secp384r1");
+}
+
+#[test]
+fn openssls_tls_1_2_shows_its_ticket_and_its_certificate() {
+    let server = messages(&records(openssl!("tls12_server")).0);
+    let of = |kind| server.iter().filter(|message| message.kind == kind).count();
+    assert_eq!(
+        (
+            of(Kind::ServerHello),
+            of(Kind::Certificate),
+            of(Kind::NewSessionTicket)
+        ),
+        (1, 1, 1)
+    );
+    let ticket = server
+        .iter()
+        .find(|message| message.kind == Kind::NewSessionTicket);
+    let ticket = ticket.and_then(|message| tls12_ticket(&message.body));
+    assert!(ticket.is_some_and(|ticket| ticket.len() > 100), "{ticket:?}");
+    let hello = ServerHello::parse(&server[0].body).expect("a hello");
+    assert_eq!((hello.version, hello.group), (0x0303, None));
+}
+
+#[test]
+fn openssls_tls_1_3_shows_its_hello_alone() {
+    let server = messages(&records(openssl!("tls13_server")).0);
+    assert_eq!(server.len(), 1);
+    let hello = ServerHello::parse(&server[0].body).expect("a hello");
+    assert_eq!(
+        (hello.version, hello.group, hello.resumed),
+        (0x0304, Some(0x001d), None)
     );
 }
 

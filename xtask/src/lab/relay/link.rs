@@ -17,6 +17,8 @@ pub struct LinkSpec {
     pub largest_bytes: Option<u64>,
     /// Drops everything.
     pub blackhole: bool,
+    /// Drops SYNs that carry data, as boxes do that know no Fast Open.
+    pub syn_data_blackhole: bool,
 }
 
 /// A token bucket that drops.
@@ -68,6 +70,11 @@ impl Link {
     /// Changes what the link does from now on; what waits in its queue stays there.
     pub fn set(&mut self, spec: LinkSpec) {
         self.spec = spec;
+    }
+
+    /// Whether SYNs that carry data are dropped; the owner looks into the packet.
+    pub fn drops_syn_data(&self) -> bool {
+        self.spec.syn_data_blackhole
     }
 
     /// What becomes of a packet that arrives now: when it reaches the other end, or why it never does.
