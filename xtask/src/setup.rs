@@ -29,6 +29,7 @@ const DEMO: &[Package] = &[Package::with_program("iproute2", "ip")];
 /// What native end-to-end tests run beside tcpwin.
 const NATIVE: &[Package] = &[
     Package::with_program("iproute2", "ip"),
+    Package::with_program("ethtool", "ethtool"),
     Package::with_program("iperf3", "iperf3"),
     Package::with_program("curl", "curl"),
     Package::with_service("nginx-light", "nginx", "nginx"),

@@ -12,6 +12,7 @@ use crate::suites::report::Recorder;
 
 mod check;
 mod demo;
+mod doctor;
 mod metrics;
 mod myths;
 mod prometheus;
@@ -56,6 +57,11 @@ const SUITES: &[Suite] = &[
         name: "scenarios",
         places: EVERYWHERE,
         run: scenarios::run,
+    },
+    Suite {
+        name: "doctor",
+        places: EVERYWHERE,
+        run: doctor::run,
     },
     Suite {
         name: "demo",

@@ -268,3 +268,59 @@ impl fmt::Display for Outcome {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look(at_s: u64, bytes: &[(&str, u64)]) -> (u64, HashMap<String, u64>) {
+        let bytes = bytes.iter().map(|(id, bytes)| ((*id).to_owned(), *bytes));
+        (at_s * 1_000_000_000, bytes.collect())
+    }
+
+    fn experiment(connections: &[&str]) -> Experiment {
+        let text = format!(
+            "version = 1\nnetns = 1\n[[change]]\nfinding = \"tcp-wmem-max\"\npredicted_bps = 30e6\nconnections = {connections:?}\n\
+             [change.edit.sysctl]\nname = \"net.ipv4.tcp_wmem\"\nold = \"4096 16384 65536\"\nnew = \"4096 16384 4194304\"\n"
+        );
+        Experiment {
+            plan: Plan::parse(&text).unwrap(),
+            place: Place { netns: 1, door: None },
+        }
+    }
+
+    #[test]
+    fn rates_are_those_of_the_plans_connections() {
+        let looks = [
+            look(0, &[("1", 0), ("2", 0)]),
+            look(2, &[("1", 2_500_000), ("2", 9)]),
+            look(3, &[("1", 4_000_000), ("2", 99)]),
+            look(5, &[("1", 11_500_000), ("2", 999)]),
+        ];
+        let measured = &experiment(&["1"]).measured(&looks)[0];
+        assert_eq!((measured.before_bps, measured.after_bps), (10e6, 30e6));
+        assert_eq!((measured.connections, measured.error), (1, Some(0.0)));
+    }
+
+    #[test]
+    fn a_promise_is_not_held_against_connections_that_have_gone() {
+        let looks = [
+            look(0, &[("1", 0), ("2", 0)]),
+            look(1, &[("1", 1), ("2", 1)]),
+            look(2, &[("1", 2)]),
+            look(3, &[("1", 3)]),
+        ];
+        let measured = &experiment(&["1", "2"]).measured(&looks)[0];
+        assert_eq!((measured.connections, measured.predicted_bps), (1, None));
+    }
+
+    #[test]
+    fn what_was_not_taken_back_cannot_be_overlooked() {
+        let outcome = Outcome {
+            left: vec!["net.ipv4.tcp_sack is 1".to_owned()],
+            ..Outcome::default()
+        };
+        assert!(!outcome.is_taken_back());
+        assert!(outcome.to_string().contains("NOT taken back: net.ipv4.tcp_sack"));
+    }
+}

@@ -41,7 +41,7 @@ pub const KINDS: &[(&str, &[Kind])] = &[
     ("Congestion control", congestion::KINDS),
     ("Routes", route::KINDS),
     ("Fast Open", fastopen::KINDS),
-    ("Queues of listeners", queue::KINDS),
+    ("Listeners", queue::KINDS),
     ("Interfaces", device::KINDS),
     ("Ports and tables", port::KINDS),
     ("Settings that do nothing", inert::KINDS),

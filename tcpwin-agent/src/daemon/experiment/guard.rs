@@ -36,6 +36,7 @@ enum Word {
 
 /// The guard, from the experiment's end.
 pub(super) struct Guard {
+    orders: Orders,
     child: Child,
     stdin: ChildStdin,
     stdout: BufReader<ChildStdout>,
@@ -62,16 +63,16 @@ impl Guard {
             bail!("the guard has no pipes");
         };
         let mut guard = Self {
+            orders: Orders {
+                place: place.clone(),
+                undo: undo.to_vec(),
+                most_s: most.as_secs() + 1,
+            },
             child,
             stdin,
             stdout: BufReader::new(stdout),
         };
-        let orders = Orders {
-            place: place.clone(),
-            undo: undo.to_vec(),
-            most_s: most.as_secs() + 1,
-        };
-        let line = serde_json::to_string(&orders)? + "\n";
+        let line = serde_json::to_string(&guard.orders)? + "\n";
         guard
             .stdin
             .write_all(line.as_bytes())
@@ -87,9 +88,10 @@ impl Guard {
         Ok(guard)
     }
 
-    /// Lets it take everything back; what it did, and what it could not.
+    /// Lets it take everything back; what was, and what could not be. Should the guard have died, it is done here.
     pub(super) fn release(self) -> anyhow::Result<(Vec<String>, Vec<String>)> {
         let Self {
+            orders,
             mut child,
             stdin,
             mut stdout,
@@ -98,17 +100,33 @@ impl Guard {
         let mut text = String::new();
         stdout.read_to_string(&mut text).context("the guard broke off")?;
         let status = child.wait().context("cannot wait for the guard")?;
+        let said = text
+            .lines()
+            .map(|line| serde_json::from_str(line).context("the guard's words"));
+        let mut words: Vec<Word> = said.collect::<anyhow::Result<_>>()?;
+        if !status.success() {
+            words.extend(orders.carry_out());
+        }
         let (mut restored, mut left) = (Vec::new(), Vec::new());
-        for line in text.lines() {
-            match serde_json::from_str(line).context("the guard's words")? {
+        for word in words {
+            match word {
                 Word::Restored(what) => restored.push(what),
                 Word::Left(what) => left.push(what),
             }
         }
-        if !status.success() {
-            left.push(format!("the guard ended with {status}"));
-        }
         Ok((restored, left))
+    }
+}
+
+impl Orders {
+    /// Goes the way back; a change that was not made, or is taken back already, is passed over.
+    fn carry_out(&self) -> impl Iterator<Item = Word> {
+        self.undo
+            .iter()
+            .filter_map(|edit| match self.place.inside(|| take_back(edit)) {
+                Ok(word) => word,
+                Err(error) => Some(Word::Left(format!("{edit}: {error:#}"))),
+            })
     }
 }
 
@@ -128,13 +146,7 @@ pub fn restore() -> anyhow::Result<()> {
         serde_json::from_str(&line).context("`tcpwin restore` is for `tcpwin doctor --apply` to start")?;
     say(READY);
     wait_for_the_end(orders.most_s)?;
-    let Orders { place, undo, .. } = orders;
-    for edit in &undo {
-        let word = match place.inside(|| take_back(edit)) {
-            Ok(Some(word)) => word,
-            Ok(None) => continue,
-            Err(error) => Word::Left(format!("{edit}: {error:#}")),
-        };
+    for word in orders.carry_out() {
         say(&serde_json::to_string(&word)?);
     }
     Ok(())

@@ -7,7 +7,7 @@ use crate::classify::advice::{self, Ask};
 use crate::classify::{Limit, Remedy, Side};
 use crate::host::Sizes;
 use crate::snapshot::Connection;
-use crate::units::bytes_text;
+use crate::units::{bits_text, bytes_text};
 
 const WMEM: Kind = kind("tcp-wmem-max", "send buffers may not grow enough");
 const RMEM: Kind = kind("tcp-rmem-max", "receive buffers may not grow enough");
@@ -35,7 +35,7 @@ const MEMORY: Kind = kind(
 
 pub(super) const KINDS: &[Kind] = &[WMEM, RMEM, FIRST, TUNING, SNDBUF, RCVBUF, LOWAT, MEMORY];
 
-/// Below it a far path is out of reach: 1 MiB in buffer is about half of it in flight, 23 Mbit/s at 181 ms.
+/// Below it a far path is out of reach: 1 MiB in flight is 46 Mbit/s at 181 ms.
 const LOW: u64 = 1 << 20;
 /// What kernels have, where memory allows.
 const WMEM_MAX: u64 = 4 << 20;
@@ -148,9 +148,9 @@ fn most(place: &Place<'_>, way: &Way) -> Option<Finding> {
             example.peer, example.proof
         ),
         None => format!(
-            "no live connection is hurt. {} in buffer are about half of it in flight: {} at 100 ms",
+            "no live connection is hurt. {} in buffer are no more than that in flight: {} at 100 ms",
             bytes_text(sizes.max),
-            crate::units::bits_text(sizes.max as f64 * 4.0 / 0.1)
+            bits_text(sizes.max as f64 * 8.0 / 0.1)
         ),
     };
     let core = place.settings().text(way.core).map_or_else(String::new, |value| {

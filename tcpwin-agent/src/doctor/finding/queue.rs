@@ -1,9 +1,10 @@
-//! The queues of listeners: SYNs that came, connections that wait for `accept`.
+//! Listeners: SYNs that came, connections that wait for `accept`, and buffers that these inherit.
 
 use super::super::place::Place;
 use super::fastopen::name;
 use super::rule::{self, NOBODY, Rule, is, is_below};
 use super::{Change, Finding, Kind, Severity, kind};
+use crate::units::{bits_text, bytes_text};
 
 const FULL: Kind = kind(
     "accept-queue-full",
@@ -24,7 +25,12 @@ const ABORT: Kind = kind(
     "connections are reset where they would wait a moment",
 );
 
-pub(super) const KINDS: &[Kind] = &[FULL, SOMAXCONN, BACKLOG, NO_COOKIES, ALL_COOKIES, ABORT];
+const LOCKED: Kind = kind(
+    "listener-buffer-locked",
+    "what a listener accepts inherits a small buffer that does not grow",
+);
+
+pub(super) const KINDS: &[Kind] = &[FULL, SOMAXCONN, BACKLOG, NO_COOKIES, ALL_COOKIES, ABORT, LOCKED];
 
 const SOMAXCONN_NAME: &str = "net.core.somaxconn";
 /// The kernel's default since 5.4.
@@ -98,6 +104,8 @@ const RULES: &[Rule] = &[
 pub(super) fn find(place: &Place<'_>) -> Vec<Finding> {
     let mut findings = rule::apply(RULES, place);
     findings.extend(full(place));
+    findings.extend(overflowed(place));
+    findings.extend(locked(place));
     findings
 }
 
@@ -134,4 +142,62 @@ fn full(place: &Place<'_>) -> Vec<Finding> {
         ))
     })
     .collect()
+}
+
+/// Dropped while it was watched, by a queue that has been emptied since.
+fn overflowed(place: &Place<'_>) -> Option<Finding> {
+    let grew = place.namespace.grew("ListenOverflows");
+    let mut listeners = place.namespace.listeners.iter();
+    if grew == 0 || listeners.any(|listener| listener.accept_queue > listener.backlog) {
+        return None;
+    }
+    let finding = Finding::new(FULL, place, "listeners", format!("{grew} overflows"))
+        .because(format!(
+            "{grew} connections were dropped while this was watched, since an accept queue was full (ListenOverflows); none is full now: a \
+             burst. Each came back after a second or more"
+        ))
+        .as_bad_as(Severity::Hurts)
+        .reaching(LISTEN)
+        .changed_by(Change::program(
+            "find the one with the smallest backlog (`ss -tln`: Send-Q), give its listen() a larger one, and restart it",
+        ))
+        .risking("a longer queue hides a program that accepts too slowly: what waits, waits for it");
+    Some(finding)
+}
+
+/// Below it a far path is out of reach.
+const SMALL_BUFFER: u32 = 1 << 20;
+
+/// SO_SNDBUF and SO_RCVBUF of a listener are those of what it accepts (`sk_clone_lock`), their locks included.
+fn locked(place: &Place<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for listener in &place.namespace.listeners {
+        let options = listener.options;
+        let sizes = [
+            ("SO_SNDBUF", "net.ipv4.tcp_wmem", options.sndbuf_locked),
+            ("SO_RCVBUF", "net.ipv4.tcp_rmem", options.rcvbuf_locked),
+        ];
+        for (option, setting, size) in sizes {
+            let Some(size) = size.filter(|size| *size < SMALL_BUFFER) else {
+                continue;
+            };
+            let finding = Finding::new(
+                LOCKED,
+                place,
+                format!("{option} of {}", name(listener)),
+                bytes_text(size.into()),
+            )
+            .because(format!(
+                "accepted connections inherit it and do not grow past it: {} at 100 ms, whatever {setting} says",
+                bits_text(f64::from(size) * 8.0 / 0.1)
+            ))
+            .reaching("connections accepted after the program was restarted: live ones keep theirs")
+            .changed_by(Change::program(format!(
+                "remove the program's setsockopt({option}): the kernel's own tuning begins small and grows with the path"
+            )))
+            .risking("none but memory");
+            findings.push(finding);
+        }
+    }
+    findings
 }
