@@ -14,7 +14,7 @@ mod interval;
 pub mod net;
 pub mod netns;
 mod peers;
-mod priority;
+pub mod priority;
 mod program;
 pub mod record;
 pub mod recording;

@@ -10,6 +10,7 @@ use anyhow::{Result, ensure};
 use crate::binaries::Programs;
 use crate::suites::report::Recorder;
 
+mod abuse;
 mod check;
 mod demo;
 mod doctor;
@@ -92,6 +93,11 @@ const SUITES: &[Suite] = &[
         name: "prometheus",
         places: NATIVE,
         run: prometheus::run,
+    },
+    Suite {
+        name: "abuse",
+        places: NATIVE,
+        run: abuse::run,
     },
 ];
 
