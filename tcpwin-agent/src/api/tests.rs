@@ -98,6 +98,7 @@ struct Served {
     address: SocketAddr,
     server: Server,
     inlet: feed::Inlet,
+    web: Web,
 }
 
 fn served(first: Snapshot) -> Served {
@@ -110,12 +111,14 @@ fn served(first: Snapshot) -> Served {
     let address = listeners[0].address().unwrap();
     let (inlet, handle) = feed::channel(first);
     let routes = routes(handle.clone(), Exporter::new(handle.watch(), false), site());
-    let server = runtime.block_on(async { serve(listeners, routes, Web::none()) });
+    let web = Web::none();
+    let server = runtime.block_on(async { serve(listeners, routes, web.clone()) });
     Served {
         runtime,
         address,
         server,
         inlet,
+        web,
     }
 }
 

@@ -5,7 +5,6 @@
 
 use std::fmt;
 use std::fs;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,6 +18,7 @@ mod file;
 mod password;
 mod rate;
 mod secret;
+mod seen;
 mod tls;
 mod value;
 
@@ -26,6 +26,7 @@ use self::file::{File, FrameOptions, Headers, Tls};
 pub(super) use self::password::Judged;
 use self::password::{Users, Verifier};
 use self::rate::Bucket;
+use self::seen::Seen;
 
 /// Why the file cannot be used.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -306,51 +307,6 @@ fn headers(given: &Headers) -> Vec<(HeaderName, HeaderValue)> {
     ];
     let given = all.into_iter().filter_map(|(name, value)| Some((name, value?)));
     given.filter(|(_, value)| !value.is_empty()).collect()
-}
-
-/// Files, and by what a change of each is seen.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Seen(Vec<(PathBuf, Option<Stamp>)>);
-
-/// Rewritten, replaced or renamed over: one of these differs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stamp {
-    device: u64,
-    inode: u64,
-    size: u64,
-    modified: (i64, i64),
-    changed: (i64, i64),
-}
-
-impl Seen {
-    fn look(&mut self, path: &Path) {
-        self.0.push((path.to_owned(), stamp(path)));
-    }
-
-    fn has_changed(&self) -> bool {
-        self.0.iter().any(|(path, seen)| stamp(path) != *seen)
-    }
-
-    /// With the files that only `older` knows, as they are now: one that came back is then noticed.
-    fn with_files_of(mut self, older: &Self) -> Self {
-        for (path, _) in &older.0 {
-            if !self.0.iter().any(|(known, _)| known == path) {
-                self.look(path);
-            }
-        }
-        self
-    }
-}
-
-fn stamp(path: &Path) -> Option<Stamp> {
-    let seen = fs::metadata(path).ok()?;
-    Some(Stamp {
-        device: seen.dev(),
-        inode: seen.ino(),
-        size: seen.size(),
-        modified: (seen.mtime(), seen.mtime_nsec()),
-        changed: (seen.ctime(), seen.ctime_nsec()),
-    })
 }
 
 #[cfg(test)]

@@ -122,6 +122,7 @@ fn a_unix_socket_shows_single_connections_and_goes_with_the_server() {
         address,
         server,
         inlet,
+        web: Web::none(),
     };
     let full = Arc::new(snapshot(70));
     let (read, mut events) = served.playing(&full, {
