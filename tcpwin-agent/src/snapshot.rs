@@ -18,6 +18,7 @@ pub mod feed;
 pub mod figures;
 mod finding;
 mod host;
+mod hour;
 mod listener;
 mod mirror;
 pub mod playback;
@@ -32,6 +33,7 @@ pub use finding::Finding;
 pub use host::{AcceptQueues, FastOpenCounts, HostFacts, Interface, MemoryPressure};
 pub use listener::{Listener, count_connections};
 pub use mirror::{Changes, Gone, Mirror, Misfit};
+pub use hour::{Hour, HourPart};
 pub use sample::{Sample, Watch};
 pub use tally::{Distributions, FastOpenOutcomes, Group, Held, Spent, Tally, Witness};
 pub use tcp_fields::TcpFields;
@@ -178,6 +180,7 @@ pub struct Connection {
 
 /// What the agent says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Health {
     /// Source in use.
     pub source: String,
@@ -216,6 +219,7 @@ pub struct Health {
 
 /// Counts over all connections; counters only grow, also past a connection's end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Summary {
     /// Connections now, by cause and direction.
     pub connections: BTreeMap<Limit, u64>,
@@ -254,6 +258,7 @@ pub struct Summary {
 
 /// The state of the host's connections at one tick.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Snapshot {
     /// CLOCK_MONOTONIC of the tick, ns.
     pub at_ns: u64,
@@ -271,6 +276,9 @@ pub struct Snapshot {
     /// CPU time that the ends of intervals took, s; never part of the JSON.
     #[serde(skip)]
     pub ticks: Arc<Distribution>,
+    /// What held connections over the last hour; a page of its own in the API.
+    #[serde(skip)]
+    pub hour: Hour,
     /// What is worth telling of many at once, what gives most first; empty when nobody asked for the connections.
     #[serde(default)]
     pub findings: Vec<Finding>,

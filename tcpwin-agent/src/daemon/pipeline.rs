@@ -14,7 +14,7 @@ use crate::host::{Host, Nic};
 use crate::recording::{Choice, Recorder, Segments};
 use crate::snapshot::feed::{self, Handle, Inlet, Request};
 use crate::snapshot::{
-    Changes, Distribution, Gone, Health, Snapshot, Summary, TraceEvent, Watch, count_connections,
+    Changes, Distribution, Gone, Health, Hour, Snapshot, Summary, TraceEvent, Watch, count_connections,
 };
 use crate::source::{Source, SourceError, netns};
 use crate::units::{Instant, Nanos};
@@ -53,6 +53,7 @@ pub struct Pipeline {
     tick: u64,
     tick_cpu_us: u64,
     tick_costs: Arc<Distribution>,
+    hour: Hour,
     overruns: u64,
     polls: Complaints,
     drains: Complaints,
@@ -112,6 +113,7 @@ impl Pipeline {
             tick: 0,
             tick_cpu_us: 0,
             tick_costs: Arc::default(),
+            hour: Hour::default(),
             overruns: 0,
             polls: Complaints::default(),
             drains: Complaints::default(),
@@ -233,7 +235,9 @@ impl Pipeline {
         self.full = None;
         self.tick_cpu_us = usage::thread_cpu_us() - cpu_before;
         Arc::make_mut(&mut self.tick_costs).observe(self.tick_cpu_us as f64 / 1e6);
-        let snapshot = Arc::new(self.snapshot(now, since / 1_000));
+        let summary = self.summary();
+        self.hour.tick(now.0, &summary);
+        let snapshot = Arc::new(self.snapshot(now, since / 1_000, summary));
         let beside = (self.source.host_counts(), self.source.probe_cost());
         self.recorder.laid(&snapshot, beside, &mut self.table);
         if let Some(failure) = self.recorder.take_failure() {
@@ -363,15 +367,16 @@ impl Pipeline {
         })
     }
 
-    fn snapshot(&self, now: Instant, interval_us: u64) -> Snapshot {
+    fn snapshot(&self, now: Instant, interval_us: u64, summary: Summary) -> Snapshot {
         Snapshot {
             at_ns: now.0,
             interval_us,
             tick: self.tick,
             health: self.health(),
-            summary: self.summary(),
+            summary,
             tally: self.table.tally(),
             ticks: Arc::clone(&self.tick_costs),
+            hour: self.hour.clone(),
             findings: Vec::new(),
             connections: Vec::new(),
             listeners: Vec::new(),
