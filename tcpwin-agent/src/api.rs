@@ -2,10 +2,13 @@
 //!
 //! | path | answers |
 //! |---|---|
-//! | `/` | a page of links |
+//! | `/` | the page for people: all of this in a browser; its files are below `/page/` |
 //! | the telemetry path | the metrics |
 //! | `/-/healthy`, `/-/ready` | 200, or 503 with the reason |
 //! | `/healthz` | source, hooks and losses as JSON |
+//! | `/api/v1/overview` | counts over all connections, and the agent itself |
+//! | `/api/v1/bounds` | what held connections over the last hour |
+//! | `/api/v1/live` | each tick's overview and findings, as server-sent events |
 //! | `/api/v1/connections` | connections with their verdicts: `filter`, `sort` (both docs/filter.md), `fields`, `offset`, `count` |
 //! | `/api/v1/connections/{id}` | one of them |
 //! | `/api/v1/findings` | what is worth telling of many connections at once, what gives most first |
@@ -39,6 +42,9 @@ mod fields;
 mod gate;
 mod host;
 mod lifecycle;
+mod live;
+mod overview;
+mod page;
 mod pages;
 mod parameters;
 mod recording;
@@ -55,8 +61,14 @@ pub use web::{Web, WebError};
 /// Large answers given at once; more are asked to come again, so that memory stays bounded.
 const LARGE_ANSWERS: usize = 4;
 
+/// Answers with few connections worked out at once; more wait their turn, which is short.
+const SMALL_ANSWERS: usize = 2;
+
 /// Readers of events at once.
 const EVENT_READERS: usize = 16;
+
+/// Readers of ticks at once.
+const LIVE_READERS: usize = 16;
 
 /// What the handlers share.
 #[derive(Debug)]
@@ -65,9 +77,12 @@ struct App {
     exporter: Exporter,
     telemetry_path: String,
     large_answers: Arc<Semaphore>,
+    small_answers: Semaphore,
     event_readers: Arc<Semaphore>,
     allowed_hosts: Vec<String>,
     reload: Option<ReloadDoor>,
+    live_readers: Arc<Semaphore>,
+    live: live::Rendered,
 }
 
 /// What the operator says of the site.
@@ -89,9 +104,12 @@ pub fn routes(handle: Handle, exporter: Exporter, site: Site) -> Router {
         exporter,
         telemetry_path: site.telemetry_path,
         large_answers: Arc::new(Semaphore::new(LARGE_ANSWERS)),
+        small_answers: Semaphore::new(SMALL_ANSWERS),
         event_readers: Arc::new(Semaphore::new(EVENT_READERS)),
         allowed_hosts: site.allowed_hosts,
         reload: site.reload,
+        live_readers: Arc::new(Semaphore::new(LIVE_READERS)),
+        live: live::Rendered::default(),
     });
     let of_connections = Router::new()
         .route("/api/v1/connections", get(connections::list))
@@ -100,6 +118,7 @@ pub fn routes(handle: Handle, exporter: Exporter, site: Site) -> Router {
         .route("/api/v1/listeners", get(host::listeners))
         .route("/api/v1/host", get(host::host))
         .route("/api/v1/snapshot", get(connections::snapshot))
+        .route("/api/v1/live", get(live::stream))
         .route("/api/v1/events", get(events::stream))
         .route("/api/v1/recording", get(recording::stream))
         .route("/-/reload", post(lifecycle::reload).put(lifecycle::reload))
@@ -108,11 +127,14 @@ pub fn routes(handle: Handle, exporter: Exporter, site: Site) -> Router {
             access::known_or_this_host,
         ));
     Router::new()
-        .route("/", get(pages::landing))
+        .route("/", get(page::index))
+        .route("/page/{file}", get(page::file))
         .route(&telemetry_path, get(pages::metrics))
         .route("/-/healthy", get(pages::healthy))
         .route("/-/ready", get(pages::ready))
         .route("/healthz", get(pages::healthz))
+        .route("/api/v1/overview", get(overview::overview))
+        .route("/api/v1/bounds", get(overview::bounds))
         .merge(of_connections)
         .fallback(|| async { Refusal(StatusCode::NOT_FOUND, "no such path; `/` lists them".to_owned()) })
         .with_state(app)

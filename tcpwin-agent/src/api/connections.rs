@@ -22,27 +22,36 @@ use super::{App, Refusal};
 /// Connections written at a time: an answer is never in memory as a whole.
 const CHUNK: usize = 64;
 
+/// Most connections of a small answer.
+pub(super) const FEW: usize = 200;
+
 pub(super) async fn list(State(app): State<Arc<App>>, uri: Uri) -> Result<Response, Refused> {
     let select = Select::read(&uri)?;
+    if select.most().is_some_and(|most| most <= FEW) {
+        // The answer keeps few connections alive, not the whole snapshot: only working it out has to wait its turn.
+        let _turn = app.small_answers.acquire().await;
+        let snapshot = full(&app).await?;
+        return Ok(answer(&select, &snapshot, None));
+    }
     let (snapshot, permit) = large(&app).await?;
+    Ok(answer(&select, &snapshot, Some(permit)))
+}
+
+fn answer(select: &Select, snapshot: &Snapshot, permit: Option<OwnedSemaphorePermit>) -> Response {
     let (connections, matched) = select.apply(&snapshot.connections);
     let total = snapshot.connections.len();
     let head = format!(
         "{{\"at_ns\":{},\"total\":{total},\"matched\":{matched},\"connections\":[",
         snapshot.at_ns
     );
-    Ok(json_list(head, connections, select.fields, permit))
+    json_list(head, connections, select.fields.clone(), permit)
 }
 
 pub(super) async fn one(
     State(app): State<Arc<App>>,
     Path(id): Path<String>,
 ) -> Result<Json<Arc<Connection>>, Refusal> {
-    let snapshot = app
-        .handle
-        .full()
-        .await
-        .map_err(|error| Refusal::pipeline_gone(&error))?;
+    let snapshot = full(&app).await?;
     let found = snapshot.connections.iter().find(|each| each.id == id);
     found.map(|each| Json(Arc::clone(each))).ok_or_else(|| {
         let why =
@@ -53,11 +62,12 @@ pub(super) async fn one(
 
 /// What `/api/v1/snapshot` may be asked.
 #[derive(Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-struct Asked {
+pub(super) struct Asked {
     /// The generation of the asker's copy: what has changed since is the answer. 0 without a copy.
     since: Option<u64>,
-    /// Id of a connection whose samples shall come with it.
+    /// Id of a connection whose samples shall come with it; `netns` says where it is.
     watch: Option<u64>,
     /// Its network namespace.
     netns: Option<u32>,
@@ -93,7 +103,7 @@ pub(super) async fn snapshot(State(app): State<Arc<App>>, uri: Uri) -> Result<Re
         .map_err(|error| Refusal(StatusCode::INTERNAL_SERVER_ERROR, error.to_string()))?;
     // `connections` is the last field, so the list goes where the empty one is.
     match head.strip_suffix("]}") {
-        Some(open) => Ok(json_list(open.to_owned(), connections, None, permit)),
+        Some(open) => Ok(json_list(open.to_owned(), connections, None, Some(permit))),
         None => Ok(Json(Snapshot {
             connections,
             ..answer
@@ -104,8 +114,11 @@ pub(super) async fn snapshot(State(app): State<Arc<App>>, uri: Uri) -> Result<Re
 
 /// The answer of `/api/v1/findings`.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Findings {
+    /// CLOCK_MONOTONIC of the tick, ns.
     at_ns: u64,
+    /// What gives most first.
     findings: Vec<Finding>,
 }
 
@@ -119,8 +132,12 @@ pub(super) async fn findings(State(app): State<Arc<App>>) -> Result<Json<Finding
 
 pub(super) async fn large(app: &App) -> Result<(Arc<Snapshot>, OwnedSemaphorePermit), Refusal> {
     let permit = large_permit(app)?;
+    Ok((full(app).await?, permit))
+}
+
+async fn full(app: &App) -> Result<Arc<Snapshot>, Refusal> {
     let full = app.handle.full().await;
-    Ok((full.map_err(|error| Refusal::pipeline_gone(&error))?, permit))
+    full.map_err(|error| Refusal::pipeline_gone(&error))
 }
 
 fn large_permit(app: &App) -> Result<OwnedSemaphorePermit, Refusal> {
@@ -133,7 +150,7 @@ fn json_list(
     head: String,
     connections: Vec<Arc<Connection>>,
     fields: Option<Fields>,
-    permit: OwnedSemaphorePermit,
+    permit: Option<OwnedSemaphorePermit>,
 ) -> Response {
     let chunks = connections.len().div_ceil(CHUNK);
     let body = (0..chunks).map(move |chunk| {

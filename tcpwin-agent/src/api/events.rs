@@ -21,8 +21,10 @@ const KEEP_ALIVE: Duration = Duration::from_secs(15);
 
 /// The query of `/api/v1/events`.
 #[derive(Debug, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-struct Query {
+pub(super) struct Query {
+    /// Only events that pass: docs/filter.md.
     filter: Option<String>,
 }
 

@@ -12,8 +12,11 @@ use super::{App, Refusal, connections};
 
 /// The answer of `/api/v1/listeners`.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Listeners {
+    /// CLOCK_MONOTONIC of the tick, ns.
     at_ns: u64,
+    /// In every network namespace that can be entered.
     listeners: Vec<Listener>,
 }
 
@@ -27,9 +30,13 @@ pub(super) async fn listeners(State(app): State<Arc<App>>) -> Result<Json<Listen
 
 /// The answer of `/api/v1/host`.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Host {
+    /// CLOCK_MONOTONIC of the tick, ns.
     at_ns: u64,
+    /// Host name.
     host: String,
+    /// Kernel release.
     kernel: String,
     #[serde(flatten)]
     facts: HostFacts,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
-use axum::response::{Html, IntoResponse, Response};
+use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use tokio::time::Instant;
 
@@ -45,11 +45,13 @@ pub(super) async fn ready(State(app): State<Arc<App>>) -> (StatusCode, String) {
 
 /// What the agent says of itself.
 #[derive(Serialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(super) struct Healthz {
     /// Always `tcpwin`: by this an agent is recognised.
     service: &'static str,
     /// `starting`, `ok`, or `degraded`: not the best source, or a hook is missing.
     status: &'static str,
+    /// Ticks so far.
     tick: u64,
     #[serde(flatten)]
     health: Health,
@@ -70,57 +72,4 @@ pub(super) async fn healthz(State(app): State<Arc<App>>) -> Json<Healthz> {
         tick: snapshot.tick,
         health,
     })
-}
-
-pub(super) async fn landing(State(app): State<Arc<App>>) -> Html<String> {
-    let snapshot = app.handle.summary();
-    let health = &snapshot.health;
-    let connections: u64 = snapshot.summary.connections.values().sum();
-    let links = [
-        (app.telemetry_path.as_str(), "metrics for Prometheus"),
-        ("/healthz", "source, hooks and losses"),
-        (
-            "/api/v1/connections?count=100",
-            "connections with their verdicts (from this host only)",
-        ),
-        (
-            "/api/v1/findings",
-            "what is worth doing, over all connections (from this host only)",
-        ),
-        (
-            "/api/v1/listeners",
-            "listening sockets with their accept queues (from this host only)",
-        ),
-        (
-            "/api/v1/host",
-            "counters of the host that matter to TCP (from this host only)",
-        ),
-        ("/api/v1/events", "events as they happen (from this host only)"),
-    ];
-    let items: String = links
-        .map(|(path, what)| format!("<li><a href=\"{path}\">{path}</a>: {what}</li>\n"))
-        .concat();
-    let reason = health
-        .source_reason
-        .as_deref()
-        .map(|why| format!(" ({})", escaped(why)));
-    Html(format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>tcpwin on {host}</title>\n\
-         <style>body{{font:1rem/1.5 system-ui,sans-serif;margin:2rem auto;max-width:45rem;padding:0 1rem}}\
-         :root{{color-scheme:light dark}}</style></head>\n<body><h1>tcpwin</h1>\n\
-         <p>What limits every TCP connection of {host}.</p>\n\
-         <p>Version {version}, source {source}{reason}, {connections} connections open.</p>\n\
-         <ul>\n{items}</ul></body></html>\n",
-        host = escaped(&health.host),
-        version = escaped(&health.version),
-        source = escaped(&health.source),
-        reason = reason.unwrap_or_default(),
-    ))
-}
-
-fn escaped(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
 }

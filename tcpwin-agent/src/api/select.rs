@@ -15,22 +15,29 @@ use super::parameters::{self, Refused};
 
 /// The query of `/api/v1/connections`. What is given beside the filter must be equal.
 #[derive(Debug, Default, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-struct Query {
+pub(super) struct Query {
+    /// Only connections that pass: docs/filter.md. At most 4,096 characters.
     filter: Option<String>,
+    /// Class of the last interval.
     bound: Option<Bound>,
+    /// Cause of the last interval.
     limit: Option<Limit>,
     /// Process id or name.
     process: Option<String>,
     /// `ip` or `ip:port`.
     peer: Option<String>,
+    /// Network namespace.
     netns: Option<u32>,
+    /// Fields with commas between, each turned round by a `-`; the fastest first without it: docs/filter.md.
     sort: Option<String>,
     /// Connections left out at the head.
     #[serde(default)]
     offset: usize,
     /// Most connections in the answer.
     count: Option<usize>,
+    /// Names of the JSON with commas between, such as `id,tcp.srtt_us`: only these are answered (`ConnectionPart`).
     fields: Option<String>,
 }
 
@@ -53,6 +60,11 @@ impl Select {
             fields: query.fields.as_deref().map(Fields::read).transpose()?,
             query,
         })
+    }
+
+    /// Most connections that it lets through, where it says.
+    pub(super) const fn most(&self) -> Option<usize> {
+        self.query.count
     }
 
     /// Those asked for, in order, and how many there were before `offset` and `count` cut them.

@@ -1,6 +1,7 @@
 //! A server over a scripted loop, and what tests ask it.
 
 mod attach;
+mod live;
 mod pages;
 mod select;
 mod serving;

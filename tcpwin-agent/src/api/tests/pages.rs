@@ -48,14 +48,29 @@ fn metrics_in_the_format_asked_for() {
 }
 
 #[test]
-fn landing_page_escapes_and_links() {
-    let mut served = served(snapshot(0));
-    let (_, page) = served.ask("/", &Arc::new(snapshot(0)));
-    assert!(
-        page.contains("&lt;host&gt;") && !page.contains("<host>"),
-        "{page}"
-    );
-    assert!(page.contains("href=\"/metrics\""), "{page}");
+fn the_page_and_its_files_hold_the_browser_to_this_host() {
+    let served = served(snapshot(0));
+    for (path, kind) in [
+        ("/", "text/html"),
+        ("/page/main.js", "text/javascript"),
+        ("/page/page.css", "text/css"),
+    ] {
+        let request = format!("GET {path} HTTP/1.1\r\nHost: a.name\r\nConnection: close\r\n\r\n");
+        let answer = raw(served.address, &request);
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+        assert!(answer.contains(&format!("content-type: {kind}")), "{answer}");
+        assert!(
+            answer.contains("content-security-policy: default-src 'none';"),
+            "{answer}"
+        );
+        assert!(answer.contains("x-content-type-options: nosniff"), "{answer}");
+    }
+    let mut served = served;
+    let none = Arc::new(snapshot(0));
+    let (status, words) = served.ask("/page/words.json", &none);
+    let words: Value = serde_json::from_str(&words).unwrap();
+    assert_eq!((status, &words["telemetry_path"]), (200, &"/metrics".into()));
+    assert_eq!(served.ask("/page/nothing.js", &none).0, 404);
 }
 
 #[test]
