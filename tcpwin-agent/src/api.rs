@@ -6,6 +6,7 @@
 //! | the telemetry path | the metrics |
 //! | `/-/healthy`, `/-/ready` | 200, or 503 with the reason |
 //! | `/healthz` | source, hooks and losses as JSON |
+//! | `/api/v1/openapi.json` | what can be asked and what is answered, as OpenAPI |
 //! | `/api/v1/overview` | counts over all connections, and the agent itself |
 //! | `/api/v1/bounds` | what held connections over the last hour |
 //! | `/api/v1/live` | each tick's overview and findings, as server-sent events |
@@ -43,6 +44,7 @@ mod gate;
 mod host;
 mod lifecycle;
 mod live;
+mod openapi;
 mod overview;
 mod page;
 mod pages;
@@ -133,10 +135,16 @@ pub fn routes(handle: Handle, exporter: Exporter, site: Site) -> Router {
         .route("/-/healthy", get(pages::healthy))
         .route("/-/ready", get(pages::ready))
         .route("/healthz", get(pages::healthz))
+        .route("/api/v1/openapi.json", get(openapi::document))
         .route("/api/v1/overview", get(overview::overview))
         .route("/api/v1/bounds", get(overview::bounds))
         .merge(of_connections)
-        .fallback(|| async { Refusal(StatusCode::NOT_FOUND, "no such path; `/` lists them".to_owned()) })
+        .fallback(|| async {
+            Refusal(
+                StatusCode::NOT_FOUND,
+                "no such path; /api/v1/openapi.json lists them".to_owned(),
+            )
+        })
         .with_state(app)
 }
 

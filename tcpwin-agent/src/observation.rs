@@ -342,6 +342,7 @@ pub enum RetransmitKind {
 
 /// A hook and whether it is in place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct HookState {
     /// Kernel name of the hook.
     pub hook: String,

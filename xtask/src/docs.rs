@@ -20,6 +20,20 @@ pub fn run() -> Result<()> {
         "metrics_document",
     ]);
     write("docs/metrics.md", &process::output(&mut example)?)?;
+    // The test that holds the document to the code writes it.
+    announce("writes docs/openapi.json");
+    let mut test = Command::new(paths::cargo());
+    test.current_dir(paths::workspace())
+        .env("TCPWIN_WRITE_DOCS", "1")
+        .args([
+            "test",
+            "--quiet",
+            "--package",
+            "tcpwin-agent",
+            "--lib",
+            "the_document_is_that_of_the_types",
+        ]);
+    process::output(&mut test)?;
     dashboards::write()
 }
 

@@ -2,6 +2,7 @@
 
 mod attach;
 mod live;
+mod openapi;
 mod pages;
 mod select;
 mod serving;

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// What a socket was like when an ACK arrived, before it was applied, or when a call sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Sample {
     /// CLOCK_MONOTONIC, ns.
     pub at_ns: u64,

@@ -7,6 +7,7 @@ use crate::classify::{Bound, Limit, Remedy};
 
 /// Something that is true of several connections, or of one among several.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Finding {
     /// Its kind.
     pub kind: FindingKind,

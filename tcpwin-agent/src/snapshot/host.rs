@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 /// The accept queues of all listeners together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct AcceptQueues {
     /// Listeners, in every network namespace that can be entered.
     pub listeners: u64,
@@ -17,6 +18,7 @@ pub struct AcceptQueues {
 
 /// TCP Fast Open over the whole network namespace of the agent (`TcpExt` of `/proc/net/netstat`), since boot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct FastOpenCounts {
     /// `TCPFastOpenActive`: SYNs whose data the peer took.
     pub active: u64,
@@ -36,6 +38,7 @@ pub struct FastOpenCounts {
 
 /// Memory of all TCP sockets (`/proc/net/sockstat`) against `net.ipv4.tcp_mem`, bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct MemoryPressure {
     /// In use.
     pub used_bytes: u64,
@@ -47,6 +50,7 @@ pub struct MemoryPressure {
 
 /// A network interface that carries traffic.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Interface {
     /// Its name.
     pub name: String,
@@ -64,6 +68,7 @@ pub struct Interface {
 
 /// Facts and counters of the host that matter to its connections, some seconds old at most. Counters are since boot.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(default)]
 pub struct HostFacts {
     /// Time since boot, s.

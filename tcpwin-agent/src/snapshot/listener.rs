@@ -11,6 +11,7 @@ use crate::observation::Origin;
 
 /// A listening socket.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Listener {
     /// Socket cookie as a decimal string.
     pub id: String,

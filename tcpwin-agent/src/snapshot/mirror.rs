@@ -15,6 +15,7 @@ use crate::units::Nanos;
 
 /// How the connections of a snapshot are to be taken by a reader that keeps a copy of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Changes {
     /// To be given back with the next question.
     pub generation: u64,
@@ -28,6 +29,7 @@ pub struct Changes {
 
 /// A connection that is there no more.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Gone {
     /// As it was in [`Connection::id`].
     pub id: String,

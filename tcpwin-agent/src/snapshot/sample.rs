@@ -6,6 +6,7 @@ pub use crate::observation::Sample;
 
 /// Which connection is watched closely.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub struct Watch {
     /// Its cookie, as in [`super::Connection::id`].
     pub id: String,

@@ -18,6 +18,7 @@ const WORTH: f64 = 1.05;
 
 /// What kind of finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FindingKind {
     /// Connections of one program to one prefix are held by the same limit.
