@@ -43,6 +43,7 @@ const NATIVE: &[Package] = &[
     Package::with_program("tmux", "tmux"),
     Package::with_service("prometheus", "promtool", "prometheus"),
     Package::with_program("jsonnet", "jsonnet"),
+    Package::with_program("chromium", "chromium"),
 ];
 
 /// What boots a guest.

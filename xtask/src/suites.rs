@@ -16,6 +16,7 @@ mod demo;
 mod doctor;
 mod metrics;
 mod myths;
+mod page;
 mod prometheus;
 pub mod report;
 mod scenarios;
@@ -98,6 +99,9 @@ const SUITES: &[Suite] = &[
         name: "abuse",
         places: NATIVE,
         run: abuse::run,
+        name: "page",
+        places: NATIVE,
+        run: page::run,
     },
 ];
 

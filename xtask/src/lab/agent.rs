@@ -31,6 +31,9 @@ const LOG_LINES: usize = 40;
 pub struct Agent {
     binary: PathBuf,
     source: String,
+    /// All that it was started with.
+    args: Vec<String>,
+    apart: bool,
     child: Child,
     log: Mutex<Log>,
     client: ureq::Agent,
@@ -66,72 +69,38 @@ impl Agent {
     /// The same with more arguments.
     pub fn start_with(binary: &Path, source: &str, more: &[&str]) -> Result<Self> {
         let more: Vec<String> = more.iter().map(|&each| each.to_owned()).collect();
-        Self::start_by(Command::new(binary), binary, source, &more)
+        Self::start_by(binary, source, &more, false)
     }
 
     /// Starts one that knows nothing of the names of this machine: its host is called `demo`, and cgroups are told from
     /// this process's own on.
     pub fn start_apart(binary: &Path, source: &str, args: &[String]) -> Result<Self> {
-        let mut command = Command::new(binary);
-        // SAFETY: two bare system calls between fork and exec.
-        unsafe {
-            command.pre_exec(|| {
-                unshare_unsafe(UnshareFlags::NEWCGROUP | UnshareFlags::NEWUTS)?;
-                Ok(sethostname(b"demo")?)
-            });
-        }
-        Self::start_by(command, binary, source, args)
+        Self::start_by(binary, source, args, true)
     }
 
-    fn start_by(mut command: Command, binary: &Path, source: &str, args: &[String]) -> Result<Self> {
+    fn start_by(binary: &Path, source: &str, args: &[String], apart: bool) -> Result<Self> {
         let port = free_port()?;
-        command
-            .args([
-                "agent",
-                "--source",
-                source,
-                "--web.listen-address",
-                &format!("127.0.0.1:{port}"),
-            ])
-            .args(args)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped());
-        die_with_parent(&mut command);
-        let mut child = command
-            .spawn()
-            .with_context(|| format!("cannot start {}", binary.display()))?;
-        let stderr = child
-            .stderr
-            .take()
-            .ok_or_else(|| anyhow!("the agent has no stderr"))?;
-        let (tell, coming) = mpsc::channel();
-        let copy = move || {
-            for line in BufReader::new(stderr).lines().map_while(Result::ok) {
-                if tell.send(line).is_err() {
-                    return;
-                }
-            }
-        };
-        thread::Builder::new()
-            .name("lab-agent".into())
-            .spawn(copy)
-            .context("cannot start a thread")?;
+        let listen = format!("127.0.0.1:{port}");
+        let first = ["agent", "--source", source, "--web.listen-address", &listen];
+        let args: Vec<String> = first
+            .into_iter()
+            .map(str::to_owned)
+            .chain(args.to_owned())
+            .collect();
+        let (child, log) = launch(binary, &args, apart)?;
         let client = ureq::Agent::config_builder()
             .timeout_global(Some(ANSWER_LIMIT))
             .http_status_as_error(false)
             .build()
             .into();
         let url = format!("http://127.0.0.1:{port}");
-        let log = Mutex::new(Log {
-            coming,
-            last: VecDeque::new(),
-        });
         let mut agent = Self {
             binary: binary.to_owned(),
             source: source.to_owned(),
+            args,
+            apart,
             child,
-            log,
+            log: Mutex::new(log),
             client,
             url,
         };
@@ -142,6 +111,29 @@ impl Agent {
     /// Starts one more of the same kind, which sees connections that are there already.
     pub fn start_another(&self) -> Result<Self> {
         Self::start(&self.binary, &self.source)
+    }
+
+    /// Ends it, lets something happen while it is away, and starts it again at the same address.
+    pub fn restart<T>(&mut self, meanwhile: impl FnOnce() -> Result<T>) -> Result<T> {
+        self.end();
+        let done = meanwhile()?;
+        let (child, log) = launch(&self.binary, &self.args, self.apart)?;
+        self.child = child;
+        self.log = Mutex::new(log);
+        self.wait_ready()?;
+        Ok(done)
+    }
+
+    fn end(&mut self) {
+        if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+            let _ = kill_process(pid, Signal::TERM);
+        }
+        // Its log ends when it does.
+        while self.log().take_one(END_LIMIT) {}
+        if !matches!(self.child.try_wait(), Ok(Some(_))) {
+            let _ = self.child.kill();
+        }
+        let _ = self.child.wait();
     }
 
     fn wait_ready(&mut self) -> Result<()> {
@@ -235,16 +227,49 @@ impl Agent {
 
 impl Drop for Agent {
     fn drop(&mut self) {
-        if let Some(pid) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
-            let _ = kill_process(pid, Signal::TERM);
-        }
-        // Its log ends when it does.
-        while self.log().take_one(END_LIMIT) {}
-        if !matches!(self.child.try_wait(), Ok(Some(_))) {
-            let _ = self.child.kill();
-        }
-        let _ = self.child.wait();
+        self.end();
     }
+}
+
+/// Starts the program; its log is read as it comes.
+fn launch(binary: &Path, args: &[String], apart: bool) -> Result<(Child, Log)> {
+    let mut command = Command::new(binary);
+    command
+        .args(args)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped());
+    if apart {
+        // SAFETY: two bare system calls between fork and exec.
+        unsafe {
+            command.pre_exec(|| {
+                unshare_unsafe(UnshareFlags::NEWCGROUP | UnshareFlags::NEWUTS)?;
+                Ok(sethostname(b"demo")?)
+            });
+        }
+    }
+    die_with_parent(&mut command);
+    let mut child = command
+        .spawn()
+        .with_context(|| format!("cannot start {}", binary.display()))?;
+    let stderr = child
+        .stderr
+        .take()
+        .ok_or_else(|| anyhow!("the agent has no stderr"))?;
+    let (tell, coming) = mpsc::channel();
+    let copy = move || {
+        for line in BufReader::new(stderr).lines().map_while(Result::ok) {
+            if tell.send(line).is_err() {
+                return;
+            }
+        }
+    };
+    thread::Builder::new()
+        .name("lab-agent".into())
+        .spawn(copy)
+        .context("cannot start a thread")?;
+    let last = VecDeque::new();
+    Ok((child, Log { coming, last }))
 }
 
 fn free_port() -> Result<u16> {
