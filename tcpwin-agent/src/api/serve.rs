@@ -282,20 +282,11 @@ impl Visit {
             }
         };
         if let Err(error) = outcome {
-            self.count(&error);
+            if error.is_parse() {
+                self.web.counts().refuse(Refused::Head);
+            }
             tracing::debug!(peer = ?caller.peer, "HTTP: {error}");
         }
-    }
-
-    fn count(&self, error: &hyper::Error) {
-        let why = if error.is_parse() {
-            Refused::Head
-        } else if error.is_timeout() {
-            Refused::Slow
-        } else {
-            return;
-        };
-        self.web.counts().refuse(why);
     }
 }
 

@@ -11,7 +11,7 @@ pub enum Refused {
     Handshake,
     /// The head of a request was wrong or too large.
     Head,
-    /// The head of a request, or the next request, did not come in time.
+    /// The rest of a request's head did not come in time. That no request comes is no refusal.
     Slow,
     /// An answer was not read.
     Unread,
