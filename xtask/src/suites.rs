@@ -99,6 +99,8 @@ const SUITES: &[Suite] = &[
         name: "abuse",
         places: NATIVE,
         run: abuse::run,
+    },
+    Suite {
         name: "page",
         places: NATIVE,
         run: page::run,
