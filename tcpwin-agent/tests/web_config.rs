@@ -271,6 +271,7 @@ fn a_faulty_file_is_2_at_start_and_told_when_read_again() {
         told.starts_with("HTTP/1.1 200") && told.contains("x-frame-options: sameorigin"),
         "{told}"
     );
+    assert!(!told.contains("x-frame-options: deny"), "one of a kind: {told}");
     fs::write(pki.path("web.yml"), "rate_limit: {interval: 1s}\n").expect("written");
     let told = post(&agent);
     assert!(

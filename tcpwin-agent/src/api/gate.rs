@@ -134,7 +134,9 @@ impl Gate {
         }
         if matches!(self.caller.peer, Peer::Tcp(_)) {
             let said = self.web.current();
-            headers.extend(said.headers().iter().cloned());
+            for (name, value) in said.headers() {
+                headers.insert(name, value.clone());
+            }
         }
     }
 }

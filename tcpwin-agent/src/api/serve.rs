@@ -23,7 +23,7 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 
-use crate::exporter::Refused;
+use crate::exporter::{HttpCounts, Refused};
 
 use super::access::{Caller, Peer};
 use super::bind::{Listener, Name, Socket, UnixSocket};
@@ -219,7 +219,7 @@ impl Visit {
     async fn talk_tls(&self, stream: TcpStream, address: SocketAddr, side: TlsSide) {
         let mut stopping = self.stopping.clone();
         let shaken = tokio::select! {
-            shaken = timeout(HANDSHAKE_TIMEOUT, handshake(stream, &side)) => shaken,
+            shaken = timeout(HANDSHAKE_TIMEOUT, handshake(stream, &side, self.web.counts())) => shaken,
             () = stopped(&mut stopping) => return,
         };
         let stream = match shaken {
@@ -293,7 +293,11 @@ impl Visit {
 /// The first byte of a TLS record that begins a handshake (RFC 8446, section 5.1).
 const HANDSHAKE_RECORD: u8 = 22;
 
-async fn handshake(mut stream: TcpStream, side: &TlsSide) -> io::Result<TlsStream<TcpStream>> {
+async fn handshake(
+    mut stream: TcpStream,
+    side: &TlsSide,
+    counts: Arc<HttpCounts>,
+) -> io::Result<TlsStream<StallGuard<TcpStream>>> {
     let mut first = [0];
     if stream.peek(&mut first).await? == 1 && first[0] != HANDSHAKE_RECORD {
         // A sentence, since a person may have left the `s` out.
@@ -306,7 +310,9 @@ async fn handshake(mut stream: TcpStream, side: &TlsSide) -> io::Result<TlsStrea
             "the client does not speak TLS",
         ));
     }
-    TlsAcceptor::from(Arc::clone(&side.config)).accept(stream).await
+    TlsAcceptor::from(Arc::clone(&side.config))
+        .accept(StallGuard::below_tls(stream, counts))
+        .await
 }
 
 /// A body that says when it has gone.

@@ -24,7 +24,8 @@ const HEAD_PATIENCE: Duration = Duration::from_secs(10);
 #[derive(Debug)]
 pub(super) struct StallGuard<S> {
     stream: S,
-    seat: Arc<Seat>,
+    /// Whose heads are timed; none below TLS, where bytes are not yet a request.
+    seat: Option<Arc<Seat>>,
     counts: Arc<HttpCounts>,
     deadline: Pin<Box<Sleep>>,
     stalled: bool,
@@ -33,6 +34,15 @@ pub(super) struct StallGuard<S> {
 
 impl<S> StallGuard<S> {
     pub(super) fn new(stream: S, seat: Arc<Seat>, counts: Arc<HttpCounts>) -> Self {
+        Self::with(stream, Some(seat), counts)
+    }
+
+    /// Of the stream below TLS, which takes writes before the other end has read them.
+    pub(super) fn below_tls(stream: S, counts: Arc<HttpCounts>) -> Self {
+        Self::with(stream, None, counts)
+    }
+
+    fn with(stream: S, seat: Option<Arc<Seat>>, counts: Arc<HttpCounts>) -> Self {
         Self {
             stream,
             seat,
@@ -59,7 +69,7 @@ impl<S> StallGuard<S> {
 
     /// Fails once the head that is coming took too long.
     fn judge_head(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        let Some(began) = self.seat.asks_since() else {
+        let Some(began) = self.seat.as_ref().and_then(|seat| seat.asks_since()) else {
             return Poll::Pending;
         };
         let until = began + HEAD_PATIENCE;
@@ -83,8 +93,10 @@ impl<S: AsyncRead + Unpin> AsyncRead for StallGuard<S> {
         if read.is_pending() {
             return self.judge_head(context);
         }
-        if buffer.filled().len() > before {
-            self.seat.heard();
+        if let Some(seat) = &self.seat
+            && buffer.filled().len() > before
+        {
+            seat.heard();
         }
         read
     }
@@ -171,6 +183,21 @@ mod tests {
     async fn a_reader_that_stands_still_is_given_up() {
         let (ours, _theirs) = tokio::io::duplex(16);
         let (mut guarded, counts, _) = guarded(ours);
+        let error = guarded.write_all(&[0; 64]).await.unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut);
+        assert_eq!(counts.refused(Refused::Unread), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn below_tls_nothing_is_a_head() {
+        let (ours, mut theirs) = tokio::io::duplex(16);
+        let counts = Arc::<HttpCounts>::default();
+        let mut guarded = StallGuard::below_tls(ours, Arc::clone(&counts));
+        theirs.write_all(b"x").await.unwrap();
+        let mut byte = [0];
+        guarded.read_exact(&mut byte).await.unwrap();
+        let waited = tokio::time::timeout(Duration::from_secs(60), guarded.read_exact(&mut byte));
+        assert!(waited.await.is_err(), "it waits still");
         let error = guarded.write_all(&[0; 64]).await.unwrap_err();
         assert_eq!(error.kind(), io::ErrorKind::TimedOut);
         assert_eq!(counts.refused(Refused::Unread), 1);

@@ -35,7 +35,7 @@ fn the_document_has_every_route_and_no_other() {
         .map(|rest| match rest.strip_prefix('"') {
             Some(path) => path.split('"').next().unwrap().to_owned(),
             None => {
-                assert!(rest.starts_with("telemetry_path,"), "{rest}");
+                assert!(rest.starts_with("&telemetry_path,"), "{rest}");
                 "/metrics".to_owned()
             }
         })

@@ -46,7 +46,7 @@ fn what_is_too_much_or_not_for_this_reader_is_refused_and_counted() {
             413,
             "body",
         ),
-        (closing("GET", &format!("/?{long}"), ""), 414, "uri"),
+        (closing("GET", &format!("/?{long}"), ""), 414, "path and query"),
         (closing("POST", "/-/reload", ""), 403, "not enabled"),
         (closing("GET", "/-/reload", ""), 405, ""),
         (

@@ -271,8 +271,20 @@ fn endpoints(types: &mut SchemaGenerator) -> Vec<Endpoint> {
             Vec::new(),
             &[Others, Busy],
         ),
+        own(
+            RELOAD,
+            "reload",
+            "Reads the configuration again, where --web.enable-lifecycle lets it: docs/web-config.md",
+            TEXT,
+            text(),
+            Vec::new(),
+            &[Others, Busy],
+        ),
     ]
 }
+
+/// The one path that is posted to.
+const RELOAD: &str = "/-/reload";
 
 fn described(endpoint: &Endpoint, error: &Value) -> Value {
     let mut responses = Map::new();
@@ -290,12 +302,13 @@ fn described(endpoint: &Endpoint, error: &Value) -> Value {
             ),
             Others => (
                 "403",
-                "The reader is not on this host: single connections tell who talks with whom".to_owned(),
+                "The reader is neither on this host nor has shown a password or certificate: single connections tell who talks with whom"
+                    .to_owned(),
             ),
             Unknown => ("404", "There is none".to_owned()),
             Busy => ("503", busy(endpoint)),
         };
-        let kind = if endpoint.kind == TEXT && *refuses == Busy {
+        let kind = if endpoint.name == "ready" && *refuses == Busy {
             TEXT
         } else {
             JSON
@@ -314,7 +327,8 @@ fn described(endpoint: &Endpoint, error: &Value) -> Value {
     if !endpoint.parameters.is_empty() {
         get["parameters"] = endpoint.parameters.clone().into();
     }
-    json!({ "get": get })
+    let method = if endpoint.path == RELOAD { "post" } else { "get" };
+    json!({ method: get })
 }
 
 fn busy(endpoint: &Endpoint) -> String {
