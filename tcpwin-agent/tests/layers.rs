@@ -107,7 +107,7 @@ const LIBRARIES: &[(&str, &[&str])] = &[
     ("x509_parser::", &["api", "check"]),
     ("rusqlite::", &["history"]),
     ("lz4_flex::", &["recording"]),
-    ("rustls_native_certs::", &["attach", "check"]),
+    ("rustls_native_certs::", &["attach", "check", "daemon::otlp"]),
     ("clap::", &["cli", "config", "main"]),
     ("clap_complete::", &["cli"]),
     ("clap_mangen::", &["cli"]),
