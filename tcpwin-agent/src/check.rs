@@ -50,7 +50,7 @@ use self::tls::{Client, MODERN};
 use self::wire::Wire;
 use crate::classify::floor;
 use crate::observation::tcp_info::{OPTION_ECN, OPTION_SACK, OPTION_TIMESTAMPS, OPTION_WSCALE};
-use crate::units::{Bytes, Micros, Nanos};
+use crate::units::{Bytes, Instant, Micros, Nanos};
 
 /// Addresses of a name that are tried at most.
 const ADDRESSES: usize = 16;
@@ -139,8 +139,8 @@ pub fn run(plan: &Plan) -> Result<Report, CheckError> {
         }),
         ..Report::default()
     };
-    let to = connect_all(plan, &addresses, &mut report)?;
-    let mut probe = Probe::new(plan, to, name, server_name, end);
+    let to = connect_all(plan, &addresses, end, &mut report)?;
+    let mut probe = Probe::new(plan, to, authority(&name, target), server_name, end);
     if let Some(rtt) = report.tcp.rtt_us {
         probe.learn(rtt);
     }
@@ -152,8 +152,25 @@ pub fn run(plan: &Plan) -> Result<Report, CheckError> {
     Ok(report)
 }
 
+/// What stands in Host (RFC 9110, section 7.2).
+fn authority(name: &str, target: &Target) -> String {
+    let name = match name.contains(':') {
+        true => format!("[{name}]"),
+        false => name.to_owned(),
+    };
+    match (target.tls, target.port) {
+        (true, 443) | (false, 80) => name,
+        (_, port) => format!("{name}:{port}"),
+    }
+}
+
 /// Opens a connection to each address; the first that answers is the one that is checked.
-fn connect_all(plan: &Plan, addresses: &[SocketAddr], report: &mut Report) -> Result<SocketAddr, CheckError> {
+fn connect_all(
+    plan: &Plan,
+    addresses: &[SocketAddr],
+    end: Instant,
+    report: &mut Report,
+) -> Result<SocketAddr, CheckError> {
     let mut checked = None;
     for address in addresses {
         let mut told = Address {
@@ -161,7 +178,7 @@ fn connect_all(plan: &Plan, addresses: &[SocketAddr], report: &mut Report) -> Re
             ..Address::default()
         };
         report.connections += 1;
-        match Wire::open(*address, plan.timeout) {
+        match Wire::open(*address, plan.timeout.min(end.since(wire::now()))) {
             Ok(wire) => {
                 let took = wire.opened.map_or(0, |opened| opened.since(wire.began).0 / 1000);
                 told.connect_us = Some(took);

@@ -61,26 +61,22 @@ pub fn over_tls(probe: &mut Probe<'_>, mut session: Session, facts: &Facts) -> R
     Ok(finish(probe, session, facts, from, "http/1.1", &answer))
 }
 
-/// HTTP/2: the answer, and what the server said of itself.
+/// HTTP/2. What the server said of itself is in the conversation, whatever becomes of the answer.
 pub fn over_http2(
     probe: &mut Probe<'_>,
     mut session: Session,
     facts: &Facts,
-) -> Result<(Taken, Conversation), (NoAnswer, Conversation)> {
+    conversation: &mut Conversation,
+) -> Result<Taken, NoAnswer> {
     let from = session.wire.heard.bytes.len();
-    let mut conversation = Conversation::default();
     let request = [
         http2::opening(),
-        http2::request(&probe.name, &probe.plan.target.path),
+        http2::request(&probe.authority, &probe.plan.target.path),
     ]
     .concat();
-    let asked = session.send(&request).map(|()| now());
-    let answer = asked
-        .and_then(|asked| conversation.run(asked, probe.plan.most_bytes, |buffer| session.receive(buffer)));
-    match answer {
-        Ok(answer) => Ok((finish(probe, session, facts, from, "h2", &answer), conversation)),
-        Err(error) => Err((error.into(), conversation)),
-    }
+    session.send(&request)?;
+    let answer = conversation.run(now(), probe.plan.most_bytes, |buffer| session.receive(buffer))?;
+    Ok(finish(probe, session, facts, from, "h2", &answer))
 }
 
 fn finish(
@@ -144,6 +140,7 @@ fn taken(
     answer: &Answer,
 ) -> Taken {
     let pause = probe.pause();
+    let records = flight::records(records, &wire.heard, from, pause);
     Taken {
         answered: Answered {
             path: probe.plan.target.path.clone(),
@@ -154,12 +151,13 @@ fn taken(
             bytes: answer.bytes,
             is_whole: answer.is_whole,
             first_flight: pause.and_then(|pause| flight::first_flight(&wire.heard, from, pause)),
-            records: flight::records(records, &wire.heard, from, pause),
+            records,
         },
         course: Course {
             tcp: wire.opened.map_or(Nanos(0), |opened| opened.since(wire.began)),
             tls,
             request: answer.first.since(answer.asked),
+            record_is_split: records.is_some_and(|records| records.first_is_split),
             rtt: probe.rtt(),
             ..Course::default()
         },

@@ -56,6 +56,8 @@ pub struct Course {
     pub tls: Option<Shape>,
     /// From the request to the answer's first byte.
     pub request: Nanos,
+    /// The answer's first record came in two flights.
+    pub record_is_split: bool,
     /// The path's round-trip time.
     pub rtt: Micros,
     /// Fast Open was seen to work.
@@ -104,7 +106,8 @@ pub fn budget(course: &Course) -> Budget {
     if let Some(tls) = course.tls {
         steps.push(step("tls", Some(tls.round_trips()), tls.took));
     }
-    steps.push(step("request", Some(1), course.request));
+    let request = 1 + u32::from(course.record_is_split);
+    steps.push(step("request", Some(request), course.request));
     let round_trips = steps.iter().filter_map(|step| step.round_trips).sum();
     Budget {
         round_trips,
@@ -159,6 +162,12 @@ fn savings(course: &Course) -> Vec<Saving> {
         saves(
             1,
             "a chain that fits into the first window: fewer or smaller certificates, or a larger initcwnd",
+        );
+    }
+    if course.record_is_split {
+        saves(
+            1,
+            "records at the start that fit into the first flight (nginx: ssl_buffer_size 4k), or a larger initcwnd",
         );
     }
     match (course.fast_open_works, course.fast_open_is_on) {
@@ -241,8 +250,9 @@ mod tests {
     fn each_saving_is_a_round_trip() {
         let mut course = course(Some((true, true, true)));
         course.fast_open_works = true;
+        course.record_is_split = true;
         let told = budget(&course);
-        assert_eq!(told.savings.len(), 4);
+        assert_eq!((told.savings.len(), told.round_trips), (5, 6));
         assert!(told.savings.iter().all(|saving| saving.saves_us == 181_000));
     }
 }

@@ -30,7 +30,7 @@ pub enum State {
     Blackholed,
     /// One SYN got lost; a second connection did not show the same.
     Unclear,
-    /// No connection came about.
+    /// No connection came about, or no answer.
     Failed,
 }
 

@@ -21,8 +21,8 @@ pub struct Probe<'a> {
     pub plan: &'a Plan,
     /// The address that is checked.
     pub to: SocketAddr,
-    /// The name in Host.
-    pub name: String,
+    /// What stands in Host.
+    pub authority: String,
     /// The name in TLS.
     pub server_name: ServerName<'static>,
     /// Connections so far.
@@ -38,14 +38,14 @@ impl<'a> Probe<'a> {
     pub fn new(
         plan: &'a Plan,
         to: SocketAddr,
-        name: String,
+        authority: String,
         server_name: ServerName<'static>,
         end: Instant,
     ) -> Self {
         Self {
             plan,
             to,
-            name,
+            authority,
             server_name,
             opened: 0,
             course: None,
@@ -99,7 +99,7 @@ impl<'a> Probe<'a> {
     /// The request of this check.
     pub fn request(&self) -> Request<'_> {
         Request {
-            host: &self.name,
+            host: &self.authority,
             path: &self.plan.target.path,
             most_bytes: self.plan.most_bytes,
         }

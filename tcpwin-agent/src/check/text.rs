@@ -38,7 +38,7 @@ pub fn write(report: &Report, to: &mut impl Write) -> io::Result<()> {
     }
     if let Some(told) = &report.first_byte {
         writeln!(to)?;
-        first_byte(told, to)?;
+        first_byte(told, report.rtt_us >= FAR_US, to)?;
     }
     if report.rtt_us >= FAR_US {
         writeln!(to)?;
@@ -134,7 +134,7 @@ fn fast_open(told: &FastOpen) -> String {
             ms(last)
         ),
         State::Unclear => "a SYN got lost; no more is known".to_owned(),
-        State::Failed => "no connection came about".to_owned(),
+        State::Failed => "not known: nothing was answered".to_owned(),
     }
 }
 
@@ -276,7 +276,7 @@ fn answer(told: &Answered) -> String {
     text
 }
 
-fn first_byte(told: &Budget, to: &mut impl Write) -> io::Result<()> {
+fn first_byte(told: &Budget, is_far: bool, to: &mut impl Write) -> io::Result<()> {
     let text = format!(
         "{}; {} round trips take {} at least",
         ms(told.measured_us),
@@ -295,7 +295,7 @@ fn first_byte(told: &Budget, to: &mut impl Write) -> io::Result<()> {
             to,
         )?;
     }
-    for saving in &told.savings {
+    for saving in told.savings.iter().filter(|_| is_far) {
         labelled(
             "saves",
             &format!("{}  {}", ms(saving.saves_us), saving.change),
@@ -331,7 +331,7 @@ fn ms(us: u64) -> String {
     rtt_text(Micros(u32::try_from(us).unwrap_or(u32::MAX)))
 }
 
-/// Below this round-trip time slow start is over before anybody notices.
+/// Below this round-trip time nobody notices one more, nor slow start.
 const FAR_US: u32 = 1_000;
 /// Columns of a line.
 const WIDTH: usize = 110;
@@ -351,7 +351,11 @@ fn labelled(label: &str, text: &str, to: &mut impl Write) -> io::Result<()> {
             line.push(' ');
             columns += 1;
         }
-        line.push_str(word);
+        // Certificates and servers may say what a terminal would obey.
+        line.extend(
+            word.chars()
+                .map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }),
+        );
         columns += length;
     }
     writeln!(to, "{}", line.trim_end())

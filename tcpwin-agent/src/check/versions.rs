@@ -60,28 +60,23 @@ pub fn first(probe: &mut Probe<'_>, report: &mut Report) -> Result<Tls, TlsError
         }
         return Ok(tls);
     }
-    let over_http2 = match answer::over_http2(probe, session, &facts) {
-        Ok((taken, conversation)) => {
-            report.http2 = Some(http2(probe, &conversation));
-            if let Some(told) = &mut report.http2 {
-                told.status = taken.answered.status;
-                told.first_byte_us = Some(taken.answered.first_byte_us);
-            }
-            Some(taken)
-        }
-        Err((error, conversation)) => {
-            if conversation.settings.came {
-                report.http2 = Some(http2(probe, &conversation));
-            }
-            report.failed.push(format!("the request over HTTP/2: {error}"));
-            None
-        }
-    };
+    let mut conversation = Conversation::default();
+    let over_http2 = answer::over_http2(probe, session, &facts, &mut conversation);
+    if conversation.settings.came {
+        report.http2 = Some(Http2 {
+            status: over_http2.as_ref().ok().and_then(|taken| taken.answered.status),
+            first_byte_us: over_http2.as_ref().ok().map(|taken| taken.answered.first_byte_us),
+            ..http2(probe, &conversation)
+        });
+    }
+    if let Err(error) = &over_http2 {
+        report.failed.push(format!("the request over HTTP/2: {error}"));
+    }
     match http1(probe) {
         Ok(Some(taken)) => probe.keep(taken, report),
         // A server of HTTP/2 alone.
         Ok(None) | Err(_) => {
-            if let Some(taken) = over_http2 {
+            if let Ok(taken) = over_http2 {
                 probe.keep(taken, report);
             }
         }
@@ -126,11 +121,15 @@ pub fn rest(probe: &mut Probe<'_>, report: &mut Report) {
         .as_ref()
         .is_some_and(|answer| answer.status.is_some());
     match series(probe, speaks_http) {
-        Ok((visits, allowed, error)) => {
+        Ok(Series {
+            visits,
+            allowed,
+            fault,
+        }) => {
             tls.resumption = Some(tickets::judge(&visits));
             report
                 .failed
-                .extend(error.map(|error| format!("the series of connections: {error}")));
+                .extend(fault.map(|error| format!("the series of connections: {error}")));
             tls.early_data = allowed.map(|allowed_bytes| EarlyData {
                 allowed_bytes,
                 accepted: None,
@@ -194,12 +193,17 @@ fn tls12(probe: &mut Probe<'_>, told: &mut Version) -> Result<(), TlsError> {
     Ok(())
 }
 
-/// Connections one after another, each with the newest session. Also the bytes of early data that tickets of TLS 1.3 allow, and
-/// what ended the series before its time.
-fn series(
-    probe: &mut Probe<'_>,
-    speaks_http: bool,
-) -> Result<(Vec<Visit>, Option<u32>, Option<TlsError>), TlsError> {
+/// What a series showed.
+struct Series {
+    visits: Vec<Visit>,
+    /// Bytes of early data that tickets of TLS 1.3 allow; `None` where none came.
+    allowed: Option<u32>,
+    /// What ended it before its time.
+    fault: Option<TlsError>,
+}
+
+/// Connections one after another, each with the newest session.
+fn series(probe: &mut Probe<'_>, speaks_http: bool) -> Result<Series, TlsError> {
     let client = client(probe, MODERN)?;
     let mut visits: Vec<Visit> = Vec::new();
     let mut fault = None;
@@ -232,7 +236,11 @@ fn series(
         });
     }
     let allowed = (client.sessions.tickets() > 0).then(|| client.sessions.early_data().unwrap_or(0));
-    Ok((visits, allowed, fault))
+    Ok(Series {
+        visits,
+        allowed,
+        fault,
+    })
 }
 
 /// Three connections that never had a session to offer tell enough.

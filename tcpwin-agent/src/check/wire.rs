@@ -43,6 +43,9 @@ pub enum ConnectError {
     /// There is no way there.
     #[error("{0} cannot be reached from this host: no route")]
     Unreachable(SocketAddr),
+    /// Nothing was tried.
+    #[error("the time for the whole check was up (--total)")]
+    TimeUp,
     /// Any other answer of the kernel.
     #[error("cannot connect to {0}: {1}")]
     Other(SocketAddr, io::Error),
@@ -85,6 +88,9 @@ impl Wire {
     }
 
     fn begin(to: SocketAddr, within: Nanos, fast: bool) -> Result<Self, ConnectError> {
+        if within.0 == 0 {
+            return Err(ConnectError::TimeUp);
+        }
         let other = |error: Errno| ConnectError::Other(to, error.into());
         let family = match to {
             SocketAddr::V4(_) => AddressFamily::INET,
