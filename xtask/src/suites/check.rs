@@ -1,6 +1,7 @@
 //! `tcpwin check` against real servers at 181 ms: nginx, Apache httpd, HAProxy, nghttpd and OpenSSL's own, each set to something
 //! that is known, and every field held against it.
 
+mod bare;
 mod case;
 mod fastopen;
 mod pki;
@@ -8,9 +9,10 @@ mod server;
 mod servers;
 
 use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, ensure};
 
 use crate::lab::net::{HostSpec, Net, PathSpec, Side};
 use crate::paths;
@@ -22,6 +24,8 @@ use pki::Pki;
 
 /// The round trip of the posts.
 pub const RTT_MS: f64 = 181.0;
+/// Checks at the same time.
+const JOBS: usize = 4;
 /// Where servers live; clients are on the other side.
 pub const SERVER: Side = Side::Sender;
 
@@ -40,23 +44,40 @@ pub fn run(context: &Context, recorder: &mut Recorder) -> Result<()> {
     }
     let pki = Pki::make(dir.path(), &net.address(SERVER, false).to_string())?;
     let (cases, _servers) = servers::start(&net, &pki, dir.path())?;
-    // A check mostly waits: all of them wait together.
     let tcpwin = &context.programs.tcpwin;
-    let outcomes: Vec<_> = thread::scope(|scope| {
-        let running: Vec<_> = cases
-            .iter()
-            .map(|case| scope.spawn(|| case.run(tcpwin, &net, &pki)))
-            .collect();
-        running
-            .into_iter()
-            .map(|running| running.join().map_err(|_| anyhow!("a case panicked")).flatten())
-            .collect()
-    });
+    let outcomes = run_all(&cases, tcpwin, &net, &pki);
+    ensure!(outcomes.len() == cases.len(), "a worker panicked");
     for (case, outcome) in cases.iter().zip(outcomes) {
         tell(case, outcome, recorder)?;
     }
     wide_window(tcpwin, &net, &pki, recorder)?;
-    fastopen::run(context, &pki, recorder)
+    fastopen::run(context, &pki, recorder)?;
+    bare::run(context, &pki, recorder)
+}
+
+/// A check mostly waits: some of them wait together.
+fn run_all(cases: &[Case], tcpwin: &Path, net: &Net, pki: &Pki) -> Vec<Result<Vec<String>>> {
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut done = Vec::new();
+        while let Some((at, case)) = {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            cases.get(at).map(|case| (at, case))
+        } {
+            done.push((at, case.run(tcpwin, net, pki)));
+        }
+        done
+    };
+    let mut done: Vec<_> = thread::scope(|scope| {
+        let workers: Vec<_> = (0..JOBS).map(|_| scope.spawn(work)).collect();
+        workers
+            .into_iter()
+            .filter_map(|worker| worker.join().ok())
+            .flatten()
+            .collect()
+    });
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, outcome)| outcome).collect()
 }
 
 /// The same servers once their route has a larger first window.

@@ -1,7 +1,11 @@
 //! One server, and what a check of it must say.
 
+use std::ffi::CString;
+use std::io;
+use std::net::SocketAddr;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use anyhow::{Context as _, Result, bail};
 use serde_json::Value;
@@ -16,6 +20,9 @@ pub struct Case {
     pub name: String,
     port: u16,
     path: &'static str,
+    asked: Option<&'static str>,
+    ipv6: bool,
+    host: Option<&'static str>,
     connections: u16,
     claims: Vec<&'static str>,
     exit: Option<i32>,
@@ -38,6 +45,9 @@ impl Case {
             name: name.to_owned(),
             port,
             path: "/",
+            asked: None,
+            ipv6: false,
+            host: None,
             connections: 3,
             claims: Vec::new(),
             exit: None,
@@ -49,6 +59,24 @@ impl Case {
     /// What is asked for.
     pub fn path(mut self, path: &'static str) -> Self {
         self.path = path;
+        self
+    }
+
+    /// Another name than the server's own is asked for.
+    pub fn asks_for(mut self, name: &'static str) -> Self {
+        self.asked = Some(name);
+        self
+    }
+
+    /// Over IPv6.
+    pub fn over_ipv6(mut self) -> Self {
+        self.ipv6 = true;
+        self
+    }
+
+    /// The server is named, not its address.
+    pub fn by_name(mut self, host: &'static str) -> Self {
+        self.host = Some(host);
         self
     }
 
@@ -113,7 +141,10 @@ impl Case {
 
     /// Checks the server from the other host; what is not as it should be.
     pub fn run(&self, tcpwin: &Path, net: &Net, pki: &Pki) -> Result<Vec<String>> {
-        let target = format!("{}:{}", net.address(SERVER, false), self.port);
+        let target = match self.host {
+            Some(host) => format!("{host}:{}", self.port),
+            None => SocketAddr::new(net.address(SERVER, self.ipv6), self.port).to_string(),
+        };
         let mut command = net.host(SERVER.other()).command(tcpwin)?;
         command
             .args([
@@ -121,14 +152,18 @@ impl Case {
                 &target,
                 "--json",
                 "--name",
-                pki.name(),
+                self.asked.unwrap_or(pki.name()),
                 "--path",
                 self.path,
             ])
             .args(["--connections", &self.connections.to_string()])
+            .args(["--timeout", "20s"])
             .arg("--ca-file")
             .arg(pki.authority())
             .stdin(Stdio::null());
+        if self.host.is_some() {
+            with_hosts(&mut command, &pki.file("hosts"))?;
+        }
         for claim in &self.claims {
             command.args(["--claim", claim]);
         }
@@ -162,6 +197,32 @@ impl Case {
         }
         Ok(faults)
     }
+}
+
+/// The command has a /etc/hosts of its own.
+fn with_hosts(command: &mut Command, hosts: &Path) -> Result<()> {
+    let hosts = CString::new(hosts.as_os_str().as_encoded_bytes())?;
+    // SAFETY: only system calls, on literals and a string that the closure owns, between fork and exec.
+    unsafe {
+        command.pre_exec(move || {
+            let none = std::ptr::null();
+            let done = |result: libc::c_int| match result {
+                0 => Ok(()),
+                _ => Err(io::Error::last_os_error()),
+            };
+            done(libc::unshare(libc::CLONE_NEWNS))?;
+            let private = libc::MS_REC | libc::MS_PRIVATE;
+            done(libc::mount(none, c"/".as_ptr(), none, private, none.cast()))?;
+            done(libc::mount(
+                hosts.as_ptr(),
+                c"/etc/hosts".as_ptr(),
+                none,
+                libc::MS_BIND,
+                none.cast(),
+            ))
+        });
+    }
+    Ok(())
 }
 
 impl Want {

@@ -47,6 +47,18 @@ pub fn run(context: &Context, pki: &Pki, recorder: &mut Recorder) -> Result<()> 
     let tcpwin = &context.programs.tcpwin;
     tell(&on, on.run(tcpwin, &net, pki), recorder)?;
 
+    // Clients keep their cookie.
+    net.host(SERVER).sysctl("net.ipv4.tcp_fastopen", "0")?;
+    let refused = case("Fast Open off in the server, once it was on")
+        .is("/fastopen/state", "data_refused")
+        .is("/fastopen/attempts/0/had_cookie", true)
+        .is("/fastopen/attempts/0/data_accepted", false)
+        .is("/fastopen/attempts/0/fallback", "data_not_acked")
+        .finds("fastopen")
+        .exits(0);
+    tell(&refused, refused.run(tcpwin, &net, pki), recorder)?;
+
+    net.host(SERVER).sysctl("net.ipv4.tcp_fastopen", "2")?;
     net.apply(Event::SynDataBlackhole);
     let blackholed = case("Fast Open blackholed")
         .is("/fastopen/state", "blackholed")

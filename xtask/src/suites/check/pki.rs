@@ -15,6 +15,9 @@ pub const RESPONDER: &str = "http://ocsp.server.test/";
 /// Days for which certificates are valid.
 pub const DAYS: u32 = 30;
 
+/// More names than fit with their certificate into ten segments.
+const LARGE_NAMES: usize = 900;
+
 /// Files of an authority.
 pub struct Pki {
     dir: PathBuf,
@@ -22,7 +25,8 @@ pub struct Pki {
 }
 
 impl Pki {
-    /// Makes the authority, a certificate with a responder and a response for it, and one without.
+    /// Makes the authority, a certificate with a responder and a response for it, one without, one whose time is over and which
+    /// insists on a staple, and one that is large.
     pub fn make(dir: &Path, address: &str) -> Result<Self> {
         let openssl = paths::program("openssl").context("openssl is not installed")?;
         let pki = Self {
@@ -30,11 +34,17 @@ impl Pki {
             openssl,
         };
         pki.openssl("req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN=authority -days 60 -keyout ca.key -out ca.crt")?;
-        pki.issue("plain", address, "")?;
+        pki.issue("plain", address, "", DAYS.into())?;
+        pki.issue("stale", address, "tlsfeature=status_request\n", -1)?;
+        let many: Vec<String> = (0..LARGE_NAMES)
+            .map(|number| format!("DNS:{number}.{NAME}"))
+            .collect();
+        pki.issue("large", &format!("{address},{}", many.join(",")), "", DAYS.into())?;
         pki.issue(
             "stapled",
             address,
             &format!("authorityInfoAccess=OCSP;URI:{RESPONDER}\n"),
+            DAYS.into(),
         )?;
         pki.respond("stapled")?;
         // HAProxy wants key and chain in one file, and finds response and issuer beside it.
@@ -66,11 +76,11 @@ impl Pki {
         self.dir.join(name)
     }
 
-    fn issue(&self, stem: &str, address: &str, more: &str) -> Result<()> {
+    fn issue(&self, stem: &str, address: &str, more: &str, days: i64) -> Result<()> {
         let extensions = format!("basicConstraints=CA:FALSE\nsubjectAltName=DNS:{NAME},IP:{address}\n{more}");
         fs::write(self.file(&format!("{stem}.ext")), extensions).context("cannot write extensions")?;
         self.openssl(&format!("req -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -subj /CN={NAME} -keyout {stem}.key -out {stem}.csr"))?;
-        self.openssl(&format!("x509 -req -in {stem}.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days {DAYS} -extfile {stem}.ext -out {stem}.crt"))
+        self.openssl(&format!("x509 -req -in {stem}.csr -CA ca.crt -CAkey ca.key -CAcreateserial -days {days} -extfile {stem}.ext -out {stem}.crt"))
     }
 
     /// A response that says the certificate is good.

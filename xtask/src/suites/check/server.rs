@@ -9,6 +9,7 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::lab::clock::{Timer, now_ns, seconds_ns};
 use crate::lab::netns::NetNs;
+use crate::lab::priority;
 use crate::paths;
 
 /// How long it has to listen.
@@ -28,8 +29,9 @@ impl Server {
         let program = paths::program(name).with_context(|| format!("{name} is not installed"))?;
         let log = dir.join(format!("{port}.log"));
         let out = fs::File::create(&log).context("cannot create a log")?;
-        let mut child = host
-            .command(program)?
+        let mut command = host.command(program)?;
+        priority::of_real_programs(&mut command);
+        let mut child = command
             .args(arguments)
             .current_dir(dir)
             .stdin(Stdio::null())
