@@ -141,9 +141,8 @@ pub fn run(plan: &Plan) -> Result<Report, CheckError> {
     };
     let to = connect_all(plan, &addresses, end, &mut report)?;
     let mut probe = Probe::new(plan, to, authority(&name, target), server_name, end);
-    if let Some(rtt) = report.tcp.rtt_us {
-        probe.learn(rtt);
-    }
+    let connect_us = u32::try_from(report.tcp.connect_us).unwrap_or(u32::MAX);
+    probe.learn(report.tcp.rtt_us.unwrap_or(connect_us));
     measure(&mut probe, &addresses, &mut report);
     report.connections += probe.opened;
     report.rtt_us = probe.rtt().0;

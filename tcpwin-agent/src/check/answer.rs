@@ -110,14 +110,14 @@ pub fn shape(session: &Session, facts: &Facts, pause: Option<Nanos>) -> Shape {
         is_13: facts.version == u16::from(rustls::ProtocolVersion::TLSv1_3),
         is_retry: facts.is_retry,
         resumes: false,
-        is_split: pause.is_some_and(|pause| is_split(session, facts, pause)),
+        is_split: pause.and_then(|pause| is_split(session, facts, pause)),
     }
 }
 
 /// In TLS 1.3 the server has one flight; behind a request for another hello it is the second.
-fn is_split(session: &Session, facts: &Facts, pause: Nanos) -> bool {
+fn is_split(session: &Session, facts: &Facts, pause: Nanos) -> Option<bool> {
     if facts.version != u16::from(rustls::ProtocolVersion::TLSv1_3) || facts.is_resumed() {
-        return false;
+        return None;
     }
     let heard = &session.wire.heard;
     let first = heard.burst(0, pause).map(|burst| burst.end);
@@ -127,7 +127,7 @@ fn is_split(session: &Session, facts: &Facts, pause: Nanos) -> bool {
             .map(|burst| burst.end),
         false => first,
     };
-    last.is_some_and(|end| end < session.flight_bytes)
+    last.map(|end| end < session.flight_bytes)
 }
 
 fn taken(
@@ -157,7 +157,7 @@ fn taken(
             tcp: wire.opened.map_or(Nanos(0), |opened| opened.since(wire.began)),
             tls,
             request: answer.first.since(answer.asked),
-            record_is_split: records.is_some_and(|records| records.first_is_split),
+            record_is_split: records.is_some_and(|records| records.first_is_split == Some(true)),
             rtt: probe.rtt(),
             ..Course::default()
         },

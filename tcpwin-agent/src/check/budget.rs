@@ -79,15 +79,15 @@ pub struct Shape {
     pub is_retry: bool,
     /// The server resumed sessions when they were offered.
     pub resumes: bool,
-    /// The server's flight did not fit into its first window.
-    pub is_split: bool,
+    /// The server's flight did not fit into its first window; `None` where that is not known.
+    pub is_split: Option<bool>,
 }
 
 impl Shape {
     /// Round trips of a full handshake (RFC 8446, section 2; RFC 5246, section 7.3).
     fn round_trips(self) -> u32 {
         let versions = if self.is_13 { 1 } else { 2 };
-        versions + u32::from(self.is_retry) + u32::from(self.is_split)
+        versions + u32::from(self.is_retry) + u32::from(self.is_split == Some(true))
     }
 }
 
@@ -158,7 +158,7 @@ fn savings(course: &Course) -> Vec<Saving> {
             "a group that clients send keys for (x25519, X25519MLKEM768) at the server: no second hello",
         );
     }
-    if course.tls.is_some_and(|tls| tls.is_split) {
+    if course.tls.is_some_and(|tls| tls.is_split == Some(true)) {
         saves(
             1,
             "a chain that fits into the first window: fewer or smaller certificates, or a larger initcwnd",
@@ -198,7 +198,7 @@ mod tests {
                 is_13,
                 is_retry,
                 resumes: true,
-                is_split,
+                is_split: Some(is_split),
             }),
             rtt: RTT,
             ..Course::default()

@@ -138,7 +138,7 @@ fn tls(tls: &Tls, rtt_us: u32, found: &mut Vec<Finding>) {
         let text = format!("no TLS 1.3: a full handshake takes two round trips of {rtt}, not one");
         add(found, Severity::Advice, "tls_version", text);
     }
-    if tls.server_flight_is_split {
+    if tls.server_flight_is_split == Some(true) {
         let text = format!(
             "the server's flight of {} came in two: the chain does not fit into its first window, which costs one round trip of {rtt}",
             bytes_text(tls.server_flight_bytes as u64)
@@ -200,6 +200,12 @@ fn resumption(resumption: &Resumption, tls: &Tls, found: &mut Vec<Finding>) {
             resumption.refused,
         );
         add(found, Severity::Problem, "ticket_keys", text);
+    } else if resumption.ticket_key_changes > 0 {
+        let text = format!(
+            "a session was refused where the next ticket was of another key, once in {} connections: two machines with keys of their own, or one that changed its key meanwhile. More connections tell (--connections 30)",
+            resumption.connections
+        );
+        add(found, Severity::Advice, "ticket_keys", text);
     } else if resumption.refused > 0 {
         let text = format!(
             "{} of {asked} sessions that were offered were refused: a cache that is not shared or too small, tickets that may be used once, or keys that change",
@@ -259,7 +265,7 @@ fn http2(http2: &Http2, rtt_us: u32, found: &mut Vec<Finding>) {
 fn records(report: &Report, found: &mut Vec<Finding>) {
     let Some(answer) = &report.answer else { return };
     if let (Some(records), Some(flight)) = (answer.records, answer.first_flight)
-        && records.first_is_split
+        && records.first_is_split == Some(true)
         && flight.is_full
     {
         let text = format!(

@@ -42,8 +42,10 @@ pub struct Records {
     pub count: usize,
     /// From the first one's first byte to its last: half a round trip or more, where it does not fit into the first flight.
     pub first_spread_us: u64,
-    /// The first one came in two flights: nothing of it can be read before its last byte is there.
-    pub first_is_split: bool,
+    /// The first one came in two flights: nothing of it can be read before its last byte is there. Absent where flights cannot be told
+    /// apart.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub first_is_split: Option<bool>,
 }
 
 /// The records of data from the offset on: those before belong to the handshake.
@@ -64,7 +66,7 @@ pub fn records(found: &[Record<'_>], heard: &Stream, from: usize, pause: Option<
         largest_bytes: data.iter().map(|record| record.wire_bytes()).max().unwrap_or(0) as u64,
         count: data.len(),
         first_spread_us: spread.0 / 1000,
-        first_is_split: pause.is_some_and(|pause| spread >= pause),
+        first_is_split: pause.map(|pause| spread >= pause),
     })
 }
 

@@ -145,8 +145,10 @@ pub struct Tls {
     pub client_hello_segments: u64,
     /// Bytes that the server sent up to the end of the handshake.
     pub server_flight_bytes: usize,
-    /// They came in more flights than the handshake has: the chain does not fit into the first window.
-    pub server_flight_is_split: bool,
+    /// They came in more flights than the handshake has: the chain does not fit into the first window. Known of TLS 1.3, from 2 ms of
+    /// round trip on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub server_flight_is_split: Option<bool>,
     /// What the server does with a client of each version.
     pub versions: Vec<Version>,
     /// Its chain.

@@ -360,3 +360,6 @@ fn labelled(label: &str, text: &str, to: &mut impl Write) -> io::Result<()> {
     }
     writeln!(to, "{}", line.trim_end())
 }
+
+#[cfg(test)]
+mod tests;

@@ -50,8 +50,10 @@ pub struct Resumption {
     pub tickets_when_resumed: Option<u32>,
     /// Names of ticket keys in hexadecimal, in the order in which they were seen; empty where tickets do not begin with one.
     pub ticket_keys: Vec<String>,
-    /// A ticket was refused by a machine that gave one of another key.
+    /// Machines do not share their keys: more than once a ticket was refused by one that gave one of another key.
     pub ticket_key_mismatch: bool,
+    /// How often that was.
+    pub ticket_key_changes: usize,
     /// Different certificates that were seen.
     pub certificates: usize,
 }
@@ -69,6 +71,7 @@ pub fn judge(visits: &[Visit]) -> Resumption {
         .filter_map(|visit| visit.certificate.as_ref())
         .collect();
     let names = names(visits);
+    let changes = if names.is_empty() { 0 } else { changes(visits) };
     let tickets = |resumed: bool| {
         let of_kind = visits.iter().filter(|visit| visit.resumed == resumed);
         of_kind.map(|visit| visit.tickets).max()
@@ -81,7 +84,9 @@ pub fn judge(visits: &[Visit]) -> Resumption {
         resumed,
         refused,
         share: (offered > 0).then(|| resumed as f64 / offered as f64),
-        ticket_key_mismatch: !names.is_empty() && is_mismatch(visits),
+        // Once may be a machine that has changed its key meanwhile.
+        ticket_key_mismatch: changes >= 2,
+        ticket_key_changes: changes,
         ticket_keys: names.iter().map(|name| hex(name)).collect(),
         certificates: certificates.len(),
     }
@@ -123,16 +128,17 @@ fn issued(visits: &[Visit], at: usize) -> Option<&[u8]> {
     visit.issued.as_deref().or(next)
 }
 
-/// A refusal alone may be the server's policy. One by a machine that then gives a ticket of another key is a mismatch.
-fn is_mismatch(visits: &[Visit]) -> bool {
-    visits.iter().enumerate().any(|(at, visit)| {
+/// A refusal alone may be the server's policy: counted are those by a machine that then gives a ticket of another key.
+fn changes(visits: &[Visit]) -> usize {
+    let changed = |(at, visit): &(usize, &Visit)| {
         let offered = visit.ticket.as_deref().and_then(name);
-        let given = issued(visits, at).and_then(name);
+        let given = issued(visits, *at).and_then(name);
         !visit.resumed
             && offered
                 .zip(given)
                 .is_some_and(|(offered, given)| offered != given)
-    })
+    };
+    visits.iter().enumerate().filter(changed).count()
 }
 
 fn hex(bytes: &[u8]) -> String {
@@ -190,9 +196,16 @@ mod tests {
         assert_eq!((told.resumed, told.refused), (0, 5));
         assert_eq!(told.ticket_keys.len(), 2);
         assert!(told.ticket_key_mismatch);
-        let told = judge(&series(&[1, 1, 2, 2, 1], false));
+        let told = judge(&series(&[1, 1, 2, 2, 1, 1], false));
         assert!(told.ticket_key_mismatch);
-        assert_eq!(told.share, Some(0.5));
+        assert_eq!(told.share, Some(0.6));
+    }
+
+    #[test]
+    fn a_key_that_changed_once_is_no_mismatch_yet() {
+        let told = judge(&series(&[1, 1, 1, 2, 2, 2], false));
+        assert_eq!((told.ticket_key_changes, told.ticket_key_mismatch), (1, false));
+        assert_eq!(told.ticket_keys.len(), 2);
     }
 
     #[test]
