@@ -2,10 +2,12 @@
 
 use std::fs;
 use std::net::IpAddr;
+use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 use std::process::{Child, Stdio};
 
 use anyhow::{Context as _, Result, bail};
+use rustix::process::{Pid, Signal, kill_process_group};
 
 use crate::lab::clock::{Timer, now_ns, seconds_ns};
 use crate::lab::netns::NetNs;
@@ -31,34 +33,37 @@ impl Server {
         let out = fs::File::create(&log).context("cannot create a log")?;
         let mut command = host.command(program)?;
         priority::of_real_programs(&mut command);
-        let mut child = command
+        let child = command
             .args(arguments)
+            // Apache httpd has processes of its own, which outlive the first one if only that is killed.
+            .process_group(0)
             .current_dir(dir)
             .stdin(Stdio::null())
             .stdout(out.try_clone()?)
             .stderr(out)
             .spawn()
             .with_context(|| format!("cannot start {name}"))?;
+        let mut server = Self { child };
         let timer = Timer::every(TICK_NS)?;
         let limit_ns = now_ns() + seconds_ns(READY_LIMIT_S);
         // Not every server says when it listens: its namespace's sockets do.
-        while !listens(child.id(), port) {
-            let ended = child.try_wait()?;
+        while !listens(server.child.id(), port) {
+            let ended = server.child.try_wait()?;
             if ended.is_some() || now_ns() > limit_ns {
-                let _ = child.kill();
-                let _ = child.wait();
                 let said = fs::read_to_string(&log).unwrap_or_default();
                 bail!("{name} does not listen on {port} ({ended:?}):\n{said}");
             }
             timer.wait();
         }
-        Ok(Self { child })
+        Ok(server)
     }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        let _ = self.child.kill();
+        if let Some(group) = self.child.id().try_into().ok().and_then(Pid::from_raw) {
+            let _ = kill_process_group(group, Signal::KILL);
+        }
         let _ = self.child.wait();
     }
 }
