@@ -117,7 +117,7 @@ impl Experiment {
         })
     }
 
-    /// Measures, changes, measures again and takes back. `wait` waits, and says if it was interrupted.
+    /// Measures, changes, measures again and takes back. `wait` waits, and says if it was interrupted; `tell` is told how far it is.
     ///
     /// # Errors
     /// When a change cannot be made or the feed ends; what was changed until then is taken back.
@@ -126,6 +126,7 @@ impl Experiment {
         feed: &mut dyn Feed,
         time: Duration,
         wait: &mut dyn FnMut(Duration) -> anyhow::Result<bool>,
+        tell: &mut dyn FnMut(&str),
     ) -> anyhow::Result<Outcome> {
         // A feed that has only just begun has not seen every connection.
         let mut interrupted = wait(SETTLE)?;
@@ -151,6 +152,7 @@ impl Experiment {
             .place
             .inside(|| edits.iter().try_for_each(edit::make))
             .and_then(|()| {
+                tell("changed as planned; it is taken back when this ends, however it does");
                 // Windows grow by the round trip: what is measured is what they have grown to.
                 interrupted = wait(time / 2)?;
                 looks.push(self.bytes(&*feed.latest()?));

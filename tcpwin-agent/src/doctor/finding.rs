@@ -147,7 +147,7 @@ impl Finding {
         self
     }
 
-    const fn as_bad_as(mut self, severity: Severity) -> Self {
+    const fn rated(mut self, severity: Severity) -> Self {
         self.severity = severity;
         self
     }

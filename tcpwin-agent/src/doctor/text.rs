@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Audited, Change, Finding, Report, Severity};
+use super::{Change, Finding, Report, Severity};
 use crate::units::bits_text;
 
 /// Width of the lines, and of the labels before them.
@@ -39,11 +39,13 @@ pub fn write(report: &Report, to: &mut impl Write) -> io::Result<()> {
     };
     writeln!(
         to,
-        "{}: {} hurt, {} may, {} to know. {connections} connections and {listeners} listeners in {} watched for {:.0} s ({}). Nothing was changed.",
+        "{}: {} hurt, {} may, {} to know. {} and {} in {}, watched for {:.0} s ({}). Nothing was changed.",
         counted(report.findings.len(), "finding"),
         count(Severity::Hurts),
         count(Severity::Risk),
         count(Severity::Note),
+        counted(connections as usize, "connection"),
+        counted(listeners as usize, "listener"),
         counted(report.namespaces.len(), "network namespace"),
         report.watched_s,
         report.source
@@ -131,12 +133,4 @@ fn labelled(label: &str, text: &str, to: &mut impl Write) -> io::Result<()> {
         line.push_str(word);
     }
     writeln!(to, "  {label:<LABEL$}{line}")
-}
-
-impl Audited {
-    /// Its path, or what stands for the own one.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        self.path.as_deref().unwrap_or("this one")
-    }
 }

@@ -15,6 +15,7 @@ use tcpwin_agent::daemon::{self, Running};
 use tcpwin_agent::doctor::plan::Plan;
 use tcpwin_agent::doctor::{self, Report, Severity};
 use tcpwin_agent::snapshot::Feed;
+use tcpwin_agent::source::netns::NetnsError;
 
 use super::{Outcome, attach, failure, own_pipeline, runtime};
 
@@ -74,7 +75,10 @@ impl Source {
 fn examine(arguments: &DoctorArgs) -> Outcome {
     let door = arguments.door();
     let which = door.as_deref().map_or(Which::All, Which::One);
-    let audit = Audit::begin(which).map_err(|error| failure(Exit::Runtime, error))?;
+    let audit = Audit::begin(which).map_err(|error| {
+        let denied = error.downcast_ref().is_some_and(NetnsError::is_denied);
+        failure(if denied { Exit::Privilege } else { Exit::Runtime }, error)
+    })?;
     let mut source = Source::open(arguments)?;
     let watched = wait(arguments.duration.unwrap_or(WATCHED))?;
     let snapshot = source.feed.latest()?;
@@ -144,8 +148,10 @@ fn apply(file: &Path, arguments: &DoctorArgs) -> Outcome {
     let time = arguments.duration.unwrap_or(WATCHED);
     let experiment = Experiment::prepare(&plan)?;
     let mut source = Source::open(arguments)?;
-    // The first interval of a pipeline that has only just begun says nothing yet.
-    let tried = experiment.run(&mut *source.feed, time, &mut |time| runtime_wait(time))?;
+    let tried = experiment.run(&mut *source.feed, time, &mut interrupted_within, &mut |how_far| {
+        // Nowhere is left to say it when standard error is gone.
+        let _ = writeln!(std::io::stderr(), "tcpwin: {how_far}");
+    })?;
     source.close()?;
     report(&tried, arguments.json)?;
     Ok(if tried.interrupted || !tried.is_taken_back() {
@@ -155,8 +161,8 @@ fn apply(file: &Path, arguments: &DoctorArgs) -> Outcome {
     })
 }
 
-/// Waits; true: it was interrupted.
-fn runtime_wait(time: Duration) -> anyhow::Result<bool> {
+/// Waits that long; true: it was interrupted.
+fn interrupted_within(time: Duration) -> anyhow::Result<bool> {
     runtime()?.block_on(async {
         let stop = daemon::interrupted().context("cannot listen for SIGINT")?;
         Ok(tokio::select! {

@@ -297,7 +297,7 @@ fn memory(place: &Place<'_>) -> Option<Finding> {
             bytes_text(memory.pressure_bytes),
             bytes_text(memory.limit_bytes)
         ))
-        .as_bad_as(Severity::Hurts)
+        .rated(Severity::Hurts)
         .reaching("live connections too, at once")
         .set_to(place, NAME, &doubled.join(" "))
         .risking("memory of the whole machine that programs cannot have; look first for who lets so much lie unread (`ss -tnm`)");

@@ -53,7 +53,7 @@ fn reach(place: &Place<'_>) -> Option<Finding> {
             listeners.len(),
             place.namespace.listeners.len()
         ))
-        .as_bad_as(Severity::Note)
+        .rated(Severity::Note)
         .reaching(
             "sockets made from now on: live connections and listeners keep what they have, and accepted connections take their listener's",
         )
@@ -88,7 +88,7 @@ fn pacing(place: &Place<'_>) -> Option<Finding> {
              of them",
             bbr.0.len()
         ))
-        .as_bad_as(Severity::Note)
+        .rated(Severity::Note)
         .reaching("live connections too, at once")
         .changed_by(change)
         .risking("what waits in the old queue is dropped");

@@ -144,7 +144,7 @@ fn drops(place: &Place<'_>, link: &NetLink) -> Option<Finding> {
         f64::from(rtt) / 1e3,
         bytes_text(holding(bucket, rtt))
     ))
-    .as_bad_as(Severity::Hurts)
+    .rated(Severity::Hurts)
     .hurting(&hurt)
     .reaching("live connections too, at once")
     .changed_by(shaper(link, bucket, holding(bucket, rtt.max(SHORT_US))))
@@ -258,7 +258,7 @@ fn backlog(place: &Place<'_>) -> Option<Finding> {
         .because(format!(
             "{dropped} packets were dropped while it was watched, since a CPU's receive queue was full: TCP takes them for loss on the path"
         ))
-        .as_bad_as(Severity::Hurts)
+        .rated(Severity::Hurts)
         .reaching("live connections too, at once")
         .set_to(place, BACKLOG_NAME, &(most * 4).to_string())
         .risking("packets wait longer where a CPU cannot keep up: more CPUs (RPS) are the better way");
@@ -289,7 +289,7 @@ fn core(place: &Place<'_>) -> Vec<Finding> {
                     machine.cpus,
                     share * 100.0
                 ))
-                .as_bad_as(Severity::Hurts)
+                .rated(Severity::Hurts)
                 .reaching("live connections too, at once")
                 .changed_by(Change::command(
                     format!("echo {all} > {file}"),

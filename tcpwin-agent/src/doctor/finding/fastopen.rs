@@ -145,7 +145,7 @@ fn client(place: &Place<'_>, bits: u32) -> Option<Finding> {
             "0x1 is the client's bit, and {bits:#x} lacks it, which the kernel has by default: programs that connect with MSG_FASTOPEN or \
              TCP_FASTOPEN_CONNECT are refused or go without"
         ))
-        .as_bad_as(Severity::Note)
+        .rated(Severity::Note)
         .reaching("the next connect")
         .set_to(place, NAME, &(bits | CLIENT_BIT).to_string())
         .risking("none: only programs that ask for it use it");
@@ -163,7 +163,7 @@ fn listener(place: &Place<'_>, bits: u32) -> Option<Finding> {
              listen … fastopen=256; HAProxy: bind … tfo), or the bit 0x400, which gives it to all",
             names(&without)
         ))
-        .as_bad_as(Severity::Note)
+        .rated(Severity::Note)
         .reaching("listeners that call listen() after the change: restart the programs")
         .set_to(place, NAME, &(bits | ALL_LISTENERS).to_string())
         .risking("a request in a SYN may arrive twice, for every program that listens: prefer the programs' own option");
@@ -227,7 +227,7 @@ fn overflow(place: &Place<'_>) -> Option<Finding> {
         "{grew} SYNs with data were refused while this was watched, since as many were pending already (TCPFastOpenListenOverflow): {}",
         names(&asking)
     ))
-    .as_bad_as(Severity::Hurts)
+    .rated(Severity::Hurts)
     .reaching("the program's own number: no setting bounds it but net.core.somaxconn")
     .changed_by(Change::program(
         "give TCP_FASTOPEN a larger number in the program (nginx: listen … fastopen=256), and restart it",

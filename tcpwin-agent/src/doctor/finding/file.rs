@@ -49,7 +49,7 @@ fn judge(place: &Place<'_>, line: &Configured) -> Option<Finding> {
                     }
                     name => format!("this kernel has no {name}: the line does nothing"),
                 })
-                .as_bad_as(Severity::Note)
+                .rated(Severity::Note)
                 .reaching("nothing")
                 .changed_by(Change::program("take the line out"))
                 .risking("none"),
@@ -63,7 +63,7 @@ fn judge(place: &Place<'_>, line: &Configured) -> Option<Finding> {
         .because(format!(
             "the kernel has {now}: the file was never loaded, a later one says otherwise, or somebody changed it since"
         ))
-        .as_bad_as(Severity::Note)
+        .rated(Severity::Note)
         .reaching("nothing yet")
         .changed_by(Change::setting(place, &line.name, &line.value))
         .risking("what was changed by hand since is lost");

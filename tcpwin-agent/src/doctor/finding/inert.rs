@@ -130,7 +130,7 @@ fn scale(place: &Place<'_>) -> Option<Finding> {
     };
     let finding = Finding::setting(SCALE, place, NAME)
         .because(why)
-        .as_bad_as(severity)
+        .rated(severity)
         .reaching(if is_inert {
             NOTHING
         } else {
@@ -157,7 +157,7 @@ fn core(place: &Place<'_>, kind: Kind, core: &str, tcp: &str, option: &str) -> O
             "it bounds only what a program asks for with {option}; buffers that the kernel tunes end at the third number of {tcp}, {}",
             bytes_text(sizes.max)
         ))
-        .as_bad_as(Severity::Note)
+        .rated(Severity::Note)
         .reaching(format!("programs that set {option}"))
         .set_to(place, tcp, &new)
         .risking("memory, up to that much for each connection that fills a far path");

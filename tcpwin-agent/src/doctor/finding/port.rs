@@ -47,7 +47,7 @@ fn ports(place: &Place<'_>) -> Option<Finding> {
     let severity = if is_full { Severity::Hurts } else { Severity::Risk };
     let mut finding = Finding::setting(PORTS, place, RANGE)
         .because(why)
-        .as_bad_as(severity)
+        .rated(severity)
         .reaching("the next connect()")
         .set_to(place, RANGE, new)
         .risking("a port of a program that listens within the range may be taken before it starts: name it in net.ipv4.ip_local_reserved_ports");
@@ -92,7 +92,7 @@ fn conntrack(place: &Place<'_>) -> Option<Finding> {
         .because(format!(
             "{count} of {most} connections are tracked: once it is full, packets of new ones are dropped (`nf_conntrack: table full`)"
         ))
-        .as_bad_as(Severity::Hurts)
+        .rated(Severity::Hurts)
         .reaching("the next connection")
         .set_to(place, MAX, &most.saturating_mul(4).to_string())
         .risking("some 320 bytes of kernel memory an entry; the hash grows with nf_conntrack_buckets");

@@ -129,7 +129,7 @@ fn full(place: &Place<'_>) -> Vec<Finding> {
             "what completes its handshake now is dropped and comes back after a second or more; {grew} were while this was watched \
              (ListenOverflows, all listeners of the namespace)"
         ))
-        .as_bad_as(Severity::Hurts)
+        .rated(Severity::Hurts)
         .reaching(LISTEN)
         .risking("a longer queue hides a program that accepts too slowly: what waits, waits for it");
         // Only where the setting is what cut it.
@@ -156,7 +156,7 @@ fn overflowed(place: &Place<'_>) -> Option<Finding> {
             "{grew} connections were dropped while this was watched, since an accept queue was full (ListenOverflows); none is full now: a \
              burst. Each came back after a second or more"
         ))
-        .as_bad_as(Severity::Hurts)
+        .rated(Severity::Hurts)
         .reaching(LISTEN)
         .changed_by(Change::program(
             "find the one with the smallest backlog (`ss -tln`: Send-Q), give its listen() a larger one, and restart it",

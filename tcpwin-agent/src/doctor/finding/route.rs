@@ -78,7 +78,7 @@ fn finding(place: &Place<'_>, route: &Route, fault: Fault) -> Finding {
     let beyond = change.is_none();
     let mut finding = Finding::new(fault.kind, place, format!("route {}", route.name()), written)
         .because(fault.why)
-        .as_bad_as(fault.severity)
+        .rated(fault.severity)
         .hurting(&hurt)
         .reaching(fault.reached)
         .changed_by(change)

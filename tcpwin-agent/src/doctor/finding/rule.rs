@@ -39,7 +39,7 @@ fn judge(rule: &Rule, place: &Place<'_>) -> Option<Finding> {
     };
     let finding = Finding::setting(rule.kind, place, rule.name)
         .because(rule.why)
-        .as_bad_as(severity)
+        .rated(severity)
         .hurting(&hurt)
         .reaching(rule.reached)
         .set_to(place, rule.name, rule.good)

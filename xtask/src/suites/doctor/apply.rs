@@ -1,9 +1,8 @@
 //! `doctor --apply`: the gain is as predicted, and whatever ends the experiment, everything is as it was.
 
+use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::thread;
-use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use rustix::process::{Pid, Signal, kill_process};
@@ -19,9 +18,8 @@ const NAME: &str = "net.ipv4.tcp_wmem";
 const SMALL: &str = "4096 16384 65536";
 /// How far a promise may be off.
 const TOLERANCE: f64 = 0.1;
-/// How often it is looked whether a change has come, and how long in between.
-const LOOKS: usize = 600;
-const PAUSE: Duration = Duration::from_millis(50);
+/// What doctor says once the changes are made.
+const CHANGED: &str = "changed as planned";
 
 pub fn run(bench: &mut Bench<'_>) -> Result<()> {
     let mut running = Running::start(WMEM)?;
@@ -52,22 +50,16 @@ fn route(bench: &mut Bench<'_>) -> Result<()> {
     let dir = tempfile::tempdir()?;
     let plan = dir.path().join("plan.toml");
     write(bench, &netns, &plan)?;
-    let child = apply(bench, &plan, 4)?;
     let now = || shown(&netns, "-4", "203.0.113.0/24");
     let mut faults = Vec::new();
-    if !until(|| Ok(now()? == AFTER))? {
-        faults.push(format!("it never was `{AFTER}`, but `{}`", now()?));
-    }
-    kill(&child, Signal::KILL)?;
-    let output = child.wait_with_output()?;
-    if !until(|| Ok(now()? == BEFORE))? {
-        faults.push(format!("it is `{}` now", now()?));
-    }
-    bench.tell(
-        "--apply takes a route back after SIGKILL",
-        &faults,
-        &output.status.to_string(),
-    )
+    let status = end_once_changed(apply(bench, &plan, 4)?, Signal::KILL, || {
+        let changed = now()?;
+        faults.extend((changed != AFTER).then(|| format!("it was `{changed}`, not `{AFTER}`")));
+        Ok(())
+    })?;
+    let restored = now()?;
+    faults.extend((restored != BEFORE).then(|| format!("it is `{restored}` now")));
+    bench.tell("--apply takes a route back after SIGKILL", &faults, &status)
 }
 
 fn write(bench: &Bench<'_>, netns: &NetNs, plan: &Path) -> Result<()> {
@@ -132,25 +124,33 @@ fn measured(bench: &mut Bench<'_>, running: &Running, plan: &Path) -> Result<()>
 
 /// Whatever ends it once the change is made, the change is taken back.
 fn ended(bench: &mut Bench<'_>, running: &Running, plan: &Path, signal: Signal, name: &str) -> Result<()> {
-    let child = apply(bench, plan, 4)?;
-    let changed = until(|| Ok(value(running.net.host(Side::Sender), NAME)? != SMALL))?;
-    kill(&child, signal)?;
-    let output = child.wait_with_output()?;
     let mut faults = Vec::new();
-    if !changed {
-        faults.push(format!(
-            "nothing was changed: {}",
-            String::from_utf8_lossy(&output.stderr)
-        ));
+    let status = end_once_changed(apply(bench, plan, 4)?, signal, || {
+        let now = value(running.net.host(Side::Sender), NAME)?;
+        faults.extend((now == SMALL).then(|| "nothing was changed".to_owned()));
+        Ok(())
+    })?;
+    faults.extend(differs(running)?);
+    bench.tell(&format!("--apply takes back after {name}"), &faults, &status)
+}
+
+/// Sends the signal once the changes are made, after a look at them, and waits for the end of all who hold its standard error: the guard
+/// is the last of them.
+fn end_once_changed(mut child: Child, signal: Signal, look: impl FnOnce() -> Result<()>) -> Result<String> {
+    let mut said = BufReader::new(child.stderr.take().context("no standard error")?);
+    let mut line = String::new();
+    while !line.contains(CHANGED) {
+        line.clear();
+        if said.read_line(&mut line)? == 0 {
+            bail!("doctor ended with {} and changed nothing", child.wait()?);
+        }
     }
-    if !until(|| Ok(value(running.net.host(Side::Sender), NAME)? == SMALL))? {
-        faults.extend(differs(running)?);
-    }
-    bench.tell(
-        &format!("--apply takes back after {name}"),
-        &faults,
-        &output.status.to_string(),
-    )
+    let looked = look();
+    kill(&child, signal)?;
+    let mut rest = String::new();
+    said.read_to_string(&mut rest)?;
+    looked?;
+    Ok(child.wait()?.to_string())
 }
 
 /// Something was changed since the plan was made.
@@ -188,15 +188,4 @@ fn read(output: &Output) -> Result<Value> {
 fn differs(running: &Running) -> Result<Option<String>> {
     let now = value(running.net.host(Side::Sender), NAME)?;
     Ok((now != SMALL).then(|| format!("{NAME} is {now}, not {SMALL}")))
-}
-
-/// Looks until it is so; false: it never was.
-fn until(mut is_so: impl FnMut() -> Result<bool>) -> Result<bool> {
-    for _ in 0..LOOKS {
-        if is_so()? {
-            return Ok(true);
-        }
-        thread::sleep(PAUSE);
-    }
-    Ok(false)
 }

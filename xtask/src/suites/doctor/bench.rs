@@ -141,6 +141,30 @@ impl Bench<'_> {
         self.tell(wanted.id, &faults, &commands.join("; "))
     }
 
+    /// The same of several faults at once, in any order.
+    pub fn check_together(&mut self, name: &str, wanted: &[Wanted], netns: &NetNs) -> Result<()> {
+        let said = self.ask(netns, LOOK)?;
+        let mut faults = Vec::new();
+        for Wanted { id, severity } in wanted {
+            match said.find(id) {
+                Some(finding) if finding["severity"] == *severity => {}
+                Some(finding) => faults.push(format!("{id} is said to be {}", finding["severity"])),
+                None => faults.push(format!("{id} is not found")),
+            }
+        }
+        let commands = said.commands();
+        for command in &commands {
+            faults.extend(type_in(netns, command)?);
+        }
+        let after = self.ask(netns, LOOK)?;
+        faults.extend(after.ids().iter().map(|id| format!("after the changes: {id}")));
+        self.tell(
+            name,
+            &faults,
+            &format!("{} faults found and put right", wanted.len()),
+        )
+    }
+
     /// Faults, or what shows that there are none.
     pub fn tell(&mut self, name: &str, faults: &[String], numbers: &str) -> Result<()> {
         if faults.is_empty() {

@@ -216,6 +216,11 @@ pub fn run(bench: &mut Bench<'_>) -> Result<()> {
     locked(bench)
 }
 
+/// The one whose cost is known by construction.
+pub fn wmem(bench: &mut Bench<'_>) -> Result<()> {
+    check(bench, &PLANTS[0])
+}
+
 /// A flow that runs, and its hosts.
 pub struct Running {
     /// The hosts.

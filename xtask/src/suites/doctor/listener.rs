@@ -2,7 +2,7 @@
 
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::os::fd::{AsRawFd as _, OwnedFd};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
@@ -110,27 +110,26 @@ fn fastopen_queue(bench: &mut Bench<'_>) -> Result<()> {
     bench.tell(wanted.id, &faults, "TCP_FASTOPEN 1, then 256")
 }
 
-/// Sends requests in SYNs until the question is answered.
+/// Sends requests in SYNs until the question is answered, some twenty a second.
 fn while_asking_for<T: Send>(
     client: &NetNs,
     to: SocketAddr,
     question: impl FnOnce() -> Result<T>,
 ) -> Result<T> {
-    let over = AtomicBool::new(false);
+    const PERIOD: Duration = Duration::from_millis(50);
+    let (answered, over) = mpsc::channel::<()>();
     thread::scope(|scope| {
-        let requests = scope.spawn(|| {
-            client.enter(|| {
-                let mut open = Vec::new();
-                while !over.load(Ordering::Relaxed) {
+        let requests = scope.spawn(move || {
+            client.enter(move || {
+                let mut open = vec![request(to)?];
+                while over.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout) {
                     open.push(request(to)?);
-                    // A load, not a wait for anything: some twenty a second.
-                    thread::sleep(Duration::from_millis(50));
                 }
                 Ok(())
             })
         });
         let answer = question();
-        over.store(true, Ordering::Relaxed);
+        drop(answered);
         let sent = requests.join();
         ensure!(sent.is_ok_and(|sent| sent.is_ok()), "requests could not be sent");
         answer

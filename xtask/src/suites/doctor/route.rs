@@ -20,8 +20,9 @@ const PLANTS: &[(&str, &str, &str)] = &[
     ("route-fastopen-no-cookie", "risk", "fastopen_no_cookie 1"),
 ];
 
-pub fn run(bench: &mut Bench<'_>) -> Result<()> {
-    let netns = well_set(110)?;
+/// A well-set namespace with an interface.
+fn with_interface(number: u32) -> Result<NetNs> {
+    let netns = well_set(number)?;
     netns.ip(&[
         "link add near type veth peer name far".into(),
         "link set far up".into(),
@@ -29,6 +30,24 @@ pub fn run(bench: &mut Bench<'_>) -> Result<()> {
         "addr add 198.51.100.1/24 dev near".into(),
         "addr add 2001:db8:7::1/64 dev near nodad".into(),
     ])?;
+    Ok(netns)
+}
+
+/// Each on a route of its own, at once.
+pub fn together(bench: &mut Bench<'_>) -> Result<()> {
+    let netns = with_interface(110)?;
+    let mut wanted = Vec::new();
+    for (number, (id, severity, metrics)) in PLANTS.iter().enumerate() {
+        let route = format!("203.0.113.{number}/32 via 198.51.100.2 dev near metric 77 {metrics}");
+        netns.ip(&[format!("route add {route}")])?;
+        wanted.push(Wanted { id, severity });
+    }
+    netns.ip(&["-6 route add 2001:db8:9::/48 via 2001:db8:7::2 dev near metric 77 initcwnd 3".into()])?;
+    bench.check_together("routes", &wanted, &netns)
+}
+
+pub fn run(bench: &mut Bench<'_>) -> Result<()> {
+    let netns = with_interface(110)?;
     bench.check_silent("a well-set namespace with routes", &netns)?;
     for (id, severity, metrics) in PLANTS {
         // With a gateway, a metric and a source of its own: all of it must be there after the change.

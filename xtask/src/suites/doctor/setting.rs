@@ -4,8 +4,14 @@ use anyhow::Result;
 
 use super::bench::{Bench, GOOD, LOOK, Wanted, has, type_in, well_set};
 
-/// What is planted, and the finding it is to give.
-const PLANTS: &[(&str, &str, &[(&str, &str)])] = &[
+/// A finding, how bad it is to be, and the settings that give it.
+type Plant = (
+    &'static str,
+    &'static str,
+    &'static [(&'static str, &'static str)],
+);
+
+const PLANTS: &[Plant] = &[
     (
         "window-scaling-off",
         "risk",
@@ -130,6 +136,29 @@ pub fn run(bench: &mut Bench<'_>) -> Result<()> {
         }
     }
     reuse(bench)?;
+    scale(bench)
+}
+
+/// All that this kernel has and that do not contradict each other, at once.
+pub fn together(bench: &mut Bench<'_>) -> Result<()> {
+    let netns = well_set(100)?;
+    bench.check_silent("a well-set namespace", &netns)?;
+    let (mut names, mut wanted) = (Vec::new(), Vec::new());
+    for (id, severity, settings) in PLANTS {
+        let is_new = settings.iter().all(|(name, _)| !names.contains(name));
+        let is_there = settings
+            .iter()
+            .all(|(name, _)| has(&netns, name).unwrap_or(false));
+        if !is_new || !is_there {
+            continue;
+        }
+        for (name, value) in *settings {
+            netns.sysctl(name, value)?;
+            names.push(name);
+        }
+        wanted.push(Wanted { id, severity });
+    }
+    bench.check_together("settings", &wanted, &netns)?;
     scale(bench)
 }
 
