@@ -239,12 +239,20 @@ fn rate(ids: &[&String], from: &(u64, HashMap<String, u64>), to: &(u64, HashMap<
 
 impl fmt::Display for Outcome {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.measured.len() > 1 {
+            writeln!(f, "Measured with all {} changes made.", self.measured.len())?;
+        }
         for measured in &self.measured {
             writeln!(f, "{}  {}", measured.finding, measured.change)?;
             write!(
                 f,
-                "  {} connections: {} before, {} after",
+                "  {} {}: {} before, {} after",
                 measured.connections,
+                if measured.connections == 1 {
+                    "connection"
+                } else {
+                    "connections"
+                },
                 bits_text(measured.before_bps),
                 bits_text(measured.after_bps)
             )?;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Report, SettingEdit};
+use super::{Report, SettingEdit, Severity};
 
 /// The format's version.
 const VERSION: u32 = 1;
@@ -71,11 +71,14 @@ impl Plan {
         Ok(plan)
     }
 
-    /// What of a report can be tried: the first change of each finding that is a setting or a route, in the namespace of the first such
-    /// finding.
+    /// What of a report is worth trying: the first change of each finding that is a setting or a route, in the namespace of the first such
+    /// finding. What is merely to know would change nothing that can be measured.
     #[must_use]
     pub fn of(report: &Report) -> Self {
         let tried = report.findings.iter().filter_map(|finding| {
+            if finding.severity == Severity::Note {
+                return None;
+            }
             let edit = finding.changes.iter().find_map(|change| change.edit.clone())?;
             let predicted_bps = finding
                 .rate_bps

@@ -83,8 +83,11 @@ fn examine(arguments: &DoctorArgs) -> Outcome {
     let watched = wait(arguments.duration.unwrap_or(WATCHED))?;
     let snapshot = source.feed.latest()?;
     let (machine, namespaces, left_out) = audit.finish(&snapshot.facts, watched.as_secs_f64());
-    let report = doctor::examine(&machine, &namespaces, &snapshot);
     source.close()?;
+    if namespaces.is_empty() {
+        return Err(anyhow!("nothing is left to look at: {}", left_out.join("; ")).into());
+    }
+    let report = doctor::examine(&machine, &namespaces, &snapshot);
     for left_out in &left_out {
         eprintln!("tcpwin: a network namespace is left out: {left_out}");
     }

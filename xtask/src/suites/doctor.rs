@@ -36,7 +36,7 @@ pub fn run(context: &Context, recorder: &mut Recorder) -> Result<()> {
         setting::together(&mut bench)?;
         route::together(&mut bench)?;
         listener::run(&mut bench)?;
-        return flow::wmem(&mut bench);
+        return flow::few(&mut bench);
     }
     setting::run(&mut bench)?;
     route::run(&mut bench)?;

@@ -13,7 +13,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use crate::vm::kernel::Kernel;
 
 /// What the scenarios and both sources may need, and the channel of the results.
-const WANTED: &str = "virtio_pci virtio_console veth tun sch_netem sch_fq sch_tbf sch_htb sch_ingress \
+const WANTED: &str = "virtio_pci virtio_console veth tun sch_netem sch_fq sch_fq_codel sch_tbf sch_htb sch_ingress \
                       tcp_bbr inet_diag tcp_diag tls";
 
 /// Not in every kernel: Debian 11's cloud kernel is built without it.

@@ -102,12 +102,11 @@ fn bloat(place: &Place<'_>, link: &NetLink) -> Option<Finding> {
     ))
     .hurting(&hurt)
     .reaching("live connections too, at once")
-    .changed_by(match qdisc.bucket {
-        Some(bucket) => shaper(link, bucket, holding(bucket, least_rtt(&hurt).max(SHORT_US))),
-        None => Change::command(
-            format!("tc qdisc replace dev {} root fq_codel", link.name),
-            format!("tc qdisc replace dev {} root {}", link.name, qdisc.kind),
-        ),
+    .changed_by(match (qdisc.bucket, qdisc.child.as_deref()) {
+        // The shaper's limit is bytes, and is that of its own queue only.
+        (Some(bucket), None | Some("bfifo")) => shaper(link, bucket, holding(bucket, least_rtt(&hurt).max(SHORT_US))),
+        (Some(_), Some(child)) => fair(link, &format!("parent {:x}:1", qdisc.major), child),
+        (None, _) => fair(link, "root", &qdisc.kind),
     })
     .risking("what waits in the old queue may be dropped once");
     // A wait is what it costs, not a rate.
@@ -161,6 +160,12 @@ fn least_rtt(hurt: &Hurt<'_>) -> u32 {
 /// What a bucket lets through in so many µs, bytes.
 fn holding(bucket: Bucket, time_us: u32) -> u64 {
     (bucket.rate as f64 * f64::from(time_us) / 1e6) as u64
+}
+
+/// Fair queueing with a target of 5 ms, in the stead of a plain queue.
+fn fair(link: &NetLink, place: &str, plain: &str) -> Change {
+    let command = |kind: &str| format!("tc qdisc replace dev {} {place} {kind}", link.name);
+    Change::command(command("fq_codel"), command(plain))
 }
 
 fn shaper(link: &NetLink, bucket: Bucket, limit: u64) -> Change {

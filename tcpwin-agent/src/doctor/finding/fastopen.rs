@@ -48,6 +48,9 @@ const NO_COOKIE: u32 = 0x4 | 0x200;
 /// `TFO_SERVER_WO_SOCKOPT1`: every listener has it.
 const ALL_LISTENERS: u32 = 0x400;
 
+/// From here on the timeout is 0 where nobody sets it.
+const OFF_BY_DEFAULT: (u32, u32) = (5, 14);
+
 const RULES: &[Rule] = &[Rule {
     kind: BLACKHOLE,
     name: BLACKHOLE_NAME,
@@ -68,15 +71,18 @@ const RULES: &[Rule] = &[Rule {
 
 pub(super) fn find(place: &Place<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for mut finding in rule::apply(RULES, place) {
-        let times = place.namespace.counted("TCPFastOpenBlackhole");
-        if times > 0 {
-            finding.why = format!(
-                "it happened {times} times (TCPFastOpenBlackhole): {}",
-                finding.why
-            );
+    let times = place.namespace.counted("TCPFastOpenBlackhole");
+    // Before, 3600 is what kernels have by themselves: only that it happened makes it worth a word.
+    if times > 0 || place.namespace.kernel >= OFF_BY_DEFAULT {
+        for mut finding in rule::apply(RULES, place) {
+            if times > 0 {
+                finding.why = format!(
+                    "it happened {times} times (TCPFastOpenBlackhole): {}",
+                    finding.why
+                );
+            }
+            findings.push(finding);
         }
-        findings.push(finding);
     }
     if let Some(bits) = bits(place.settings()) {
         findings.extend(server(place, bits));

@@ -243,3 +243,13 @@ pub fn value(netns: &NetNs, name: &str) -> Result<String> {
     let text = netns.enter(|| std::fs::read_to_string(&path).with_context(|| path.clone()))?;
     Ok(text.split_ascii_whitespace().collect::<Vec<_>>().join(" "))
 }
+
+/// The kernel's release, `6.12.3-amd64` as (6, 12).
+pub fn release() -> (u32, u32) {
+    let system = rustix::system::uname();
+    let text = system.release().to_string_lossy();
+    let mut numbers = text
+        .split(|letter: char| !letter.is_ascii_digit())
+        .map_while(|word| word.parse().ok());
+    (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0))
+}

@@ -213,12 +213,14 @@ pub fn run(bench: &mut Bench<'_>) -> Result<()> {
     for plant in PLANTS {
         check(bench, plant)?;
     }
+    plain(bench)?;
     locked(bench)
 }
 
-/// The one whose cost is known by construction.
-pub fn wmem(bench: &mut Bench<'_>) -> Result<()> {
-    check(bench, &PLANTS[0])
+/// The one whose cost is known by construction, and the one that only some kernels can put right.
+pub fn few(bench: &mut Bench<'_>) -> Result<()> {
+    check(bench, &PLANTS[0])?;
+    plain(bench)
 }
 
 /// A flow that runs, and its hosts.
@@ -287,6 +289,61 @@ fn check(bench: &mut Bench<'_>, plant: &Plant) -> Result<()> {
     }
     let name = format!("{} on a live connection", plant.wanted.id);
     bench.tell(&name, &faults, &format!("{cost}{}", commands.join("; ")))
+}
+
+/// A shaper with a plain queue that counts packets, whatever their size; fair queueing takes its stead.
+fn plain(bench: &mut Bench<'_>) -> Result<()> {
+    const PLAIN: &str = r#"
+        [path]
+        rtt_ms = 30
+        [hosts.sender]
+        qdisc = "handle 1: tbf rate 5mbit burst 10kb limit 1000000"
+        [hosts.sender.sysctls]
+        "net.ipv4.tcp_no_metrics_save" = "0"
+        [flow]
+        count = 20
+        [flow.pattern]
+        kind = "bulk"
+        [expect]
+        bound = "host"
+        limit = "host"
+        steady_after_s = 3
+        seconds = 11
+    "#;
+    let name = "queue-bloat in a shaper's own queue";
+    let wanted = Wanted {
+        id: "queue-bloat",
+        severity: "hurts",
+    };
+    let mut running = Running::start(PLAIN)?;
+    let sender = running.net.host(Side::Sender);
+    sender.tc("qdisc add dev lab0 parent 1:1 handle 10: pfifo limit 1000")?;
+    running.listen(5.0)?;
+    let said = bench.ask(running.net.host(Side::Sender), 2.0)?;
+    let mut faults = said.faults(wanted);
+    let commands = said.commands_of(wanted.id);
+    for command in &commands {
+        match type_in(running.net.host(Side::Sender), command)? {
+            Some(fault) if fault.contains("kind is unknown") => {
+                return match faults.is_empty() {
+                    true => bench.recorder.skip(
+                        name,
+                        format!("found, but this kernel has no fq_codel for `{command}`"),
+                    ),
+                    false => bench.tell(name, &faults, ""),
+                };
+            }
+            fault => faults.extend(fault),
+        }
+    }
+    running.listen(3.0)?;
+    let after = bench.ask(running.net.host(Side::Sender), 2.0)?;
+    faults.extend(
+        after
+            .find(wanted.id)
+            .map(|_| "still there after the change".to_owned()),
+    );
+    bench.tell(name, &faults, &commands.join("; "))
 }
 
 /// Its fix is the program's: the same flow without SO_SNDBUF.

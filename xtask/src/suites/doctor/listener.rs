@@ -9,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, ensure};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, ipproto, listen, socket_with};
 
-use super::bench::{Bench, LOOK, Wanted, value, well_set};
+use super::bench::{Bench, LOOK, Wanted, release, value, well_set};
 use crate::lab::netns::NetNs;
 
 pub fn run(bench: &mut Bench<'_>) -> Result<()> {
@@ -202,6 +202,11 @@ fn congestion(bench: &mut Bench<'_>) -> Result<()> {
 
 /// What a program sets before it listens, everything that it accepts has.
 fn buffer(bench: &mut Bench<'_>) -> Result<()> {
+    if release() < (5, 14) {
+        return bench
+            .recorder
+            .skip("listener-buffer-locked", "this kernel has no SO_BUF_LOCK to ask");
+    }
     let netns = well_set(137)?;
     let wanted = Wanted {
         id: "listener-buffer-locked",

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 
-use super::bench::{Bench, GOOD, LOOK, Wanted, has, type_in, well_set};
+use super::bench::{Bench, GOOD, LOOK, Wanted, has, release, type_in, well_set};
 
 /// A finding, how bad it is to be, and the settings that give it.
 type Plant = (
@@ -82,17 +82,12 @@ const PLANTS: &[Plant] = &[
         "risk",
         &[("net.ipv4.ip_local_port_range", "40000 40999")],
     ),
-    ("fastopen-client-off", "note", &[("net.ipv4.tcp_fastopen", "2")]),
     (
         "fastopen-without-cookie",
         "risk",
         &[("net.ipv4.tcp_fastopen", "517")],
     ),
-    (
-        "fastopen-blackhole",
-        "risk",
-        &[("net.ipv4.tcp_fastopen_blackhole_timeout_sec", "3600")],
-    ),
+    ("fastopen-client-off", "note", &[("net.ipv4.tcp_fastopen", "2")]),
     (
         "fastopen-key-weak",
         "risk",
@@ -136,6 +131,7 @@ pub fn run(bench: &mut Bench<'_>) -> Result<()> {
         }
     }
     reuse(bench)?;
+    blackhole(bench)?;
     scale(bench)
 }
 
@@ -159,6 +155,7 @@ pub fn together(bench: &mut Bench<'_>) -> Result<()> {
         wanted.push(Wanted { id, severity });
     }
     bench.check_together("settings", &wanted, &netns)?;
+    blackhole(bench)?;
     scale(bench)
 }
 
@@ -196,12 +193,7 @@ fn scale(bench: &mut Bench<'_>) -> Result<()> {
             .skip("adv-win-scale", "a network namespace of this kernel has none");
     }
     netns.sysctl(NAME, "-2")?;
-    let release = rustix::system::uname().release().to_string_lossy().into_owned();
-    let mut numbers = release
-        .split(|letter: char| !letter.is_ascii_digit())
-        .map(str::parse::<u32>);
-    let (major, minor) = (numbers.next(), numbers.next());
-    let is_new = matches!((major, minor), (Some(Ok(major)), Some(Ok(minor))) if (major, minor) >= (6, 6));
+    let is_new = release() >= (6, 6);
     let severity = if is_new { "note" } else { "risk" };
     bench.check_planted(
         Wanted {
@@ -211,4 +203,18 @@ fn scale(bench: &mut Bench<'_>) -> Result<()> {
         &netns,
         LOOK,
     )
+}
+
+/// Older kernels have a timeout by themselves.
+fn blackhole(bench: &mut Bench<'_>) -> Result<()> {
+    let netns = well_set(103)?;
+    netns.sysctl("net.ipv4.tcp_fastopen_blackhole_timeout_sec", "3600")?;
+    if release() < (5, 14) {
+        return bench.check_silent("fastopen-blackhole by default", &netns);
+    }
+    let wanted = Wanted {
+        id: "fastopen-blackhole",
+        severity: "risk",
+    };
+    bench.check_planted(wanted, &netns, LOOK)
 }
