@@ -99,8 +99,8 @@ fn delays() -> Row {
             },
             Panel {
                 title: "SYNs dropped by listeners",
-                about: "By the listeners of this host, for any reason, and those of them for a full accept queue. The client \
-                        sends its SYN again a second later.",
+                about: "By listeners in the agent's own network namespace, for any reason, and those of them for a full \
+                        accept queue. The client sends its SYN again a second later.",
                 view: View::Lines,
                 unit: "cps",
                 queries: vec![
