@@ -78,7 +78,7 @@ fn told_apart_by_everything_groups_are_capped_and_the_rest_is_one_more() {
         .collect();
     assert_eq!(groups.len(), most);
     assert!(
-        groups.contains("process=\"other\",cgroup=\"other\",peer=\"other\""),
+        groups.contains("process=\"other\",cgroup=\"other\",listener=\"other\",peer=\"other\""),
         "{groups:?}"
     );
     let count = series(&page);

@@ -15,6 +15,8 @@ pub enum GroupBy {
     Process,
     /// cgroup of the process: the service, container or pod
     Cgroup,
+    /// Port of the listener that accepted the connection; `none` where this host opened it
+    Listener,
 }
 
 /// Peers that are told apart from the others.

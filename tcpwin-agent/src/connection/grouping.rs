@@ -2,11 +2,13 @@
 
 use crate::connection::entry::Entry;
 use crate::connection::row;
-use crate::observation::Prefix;
+use crate::observation::{Origin, Prefix};
 use crate::snapshot::{Group, Tally};
 
 /// What stands for a part that is not known.
 const UNKNOWN: &str = "unknown";
+/// What stands for the listener of connections that this host opened.
+const NONE: &str = "none";
 /// What stands for every part of the groups that have no room.
 const OTHER: &str = "other";
 
@@ -17,6 +19,8 @@ pub struct Grouping {
     pub process: bool,
     /// By the process's cgroup.
     pub cgroup: bool,
+    /// By the port of the listener.
+    pub listener: bool,
     /// By the first of these that the peer is in.
     pub peers: Vec<Prefix>,
     /// Groups told apart; what comes later is one more, `other`.
@@ -26,12 +30,13 @@ pub struct Grouping {
 impl Grouping {
     /// The group of a connection; `None` if nobody asked for groups.
     pub(super) fn of(&self, entry: &Entry, tally: &Tally) -> Option<Group> {
-        if !self.process && !self.cgroup && self.peers.is_empty() {
+        if !self.process && !self.cgroup && !self.listener && self.peers.is_empty() {
             return None;
         }
         let group = Group {
             process: part(self.process, || row::process_name(entry).map(str::to_owned)),
             cgroup: part(self.cgroup, || entry.owner.as_ref()?.cgroup.clone()),
+            listener: part(self.listener, || listener(entry)),
             peer: self.peer(entry),
         };
         let has_room = tally.groups.len() < self.most || tally.groups.contains_key(&group);
@@ -53,8 +58,18 @@ impl Grouping {
         Group {
             process: part(self.process),
             cgroup: part(self.cgroup),
+            listener: part(self.listener),
             peer: part(!self.peers.is_empty()),
         }
+    }
+}
+
+/// The port that the connection came to; of one that is older than the source nobody saw which end opened it.
+fn listener(entry: &Entry) -> Option<String> {
+    match entry.last.origin {
+        Origin::Accept => Some(entry.last.endpoints.local.port().to_string()),
+        Origin::Connect => Some(NONE.to_owned()),
+        Origin::Seeded => None,
     }
 }
 

@@ -24,15 +24,15 @@ pub(super) fn start(otlp: &Otlp, exporter: Exporter) -> anyhow::Result<Push> {
         }
         None => Vec::new(),
     };
-    let url = otlp.endpoint.url().to_owned();
-    tracing::info!("sends metrics to {url}");
     let target = Target {
-        url,
+        url: otlp.endpoint.url().to_owned(),
         interval: otlp.interval.duration(),
         headers,
         authorities: authorities(otlp)?,
     };
-    Ok(Push::start(exporter, target)?)
+    let push = Push::start(exporter, target)?;
+    tracing::info!("sends metrics to {}", otlp.endpoint.url());
+    Ok(push)
 }
 
 /// Those of the file, else those that the system trusts; none where TLS is not spoken.

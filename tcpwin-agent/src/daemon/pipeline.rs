@@ -451,6 +451,7 @@ fn grouping(metrics: &Metrics) -> Grouping {
     Grouping {
         process: metrics.group_by.contains(&GroupBy::Process),
         cgroup: metrics.group_by.contains(&GroupBy::Cgroup),
+        listener: metrics.group_by.contains(&GroupBy::Listener),
         peers: metrics.peer_prefix.iter().map(|prefix| prefix.0).collect(),
         most: metrics.max_groups.count(),
     }

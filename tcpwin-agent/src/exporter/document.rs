@@ -12,8 +12,9 @@ const HEAD: &str = "\
 Prometheus' text format, in OpenMetrics, or in Prometheus' protobuf, as the reader's `Accept` header asks. Names, units
 and labels are those below; a renamed metric is a breaking change and stands in CHANGELOG.md.
 
-**Labels are bounded.** Nothing here tells of a single connection, an address or a port: that is what the API and
-`tcpwin top` are for. *Series* is the most that one agent can have of a metric, whatever happens on its host.
+**Labels are bounded.** Nothing here tells of a single connection or an address, and of a port only where groups by listener
+are asked for: that is what the API and `tcpwin top` are for. *Series* is the most that one agent can have of a metric,
+whatever happens on its host.
 
 **Limits.** `bound` is the class (`window`, `bandwidth`, `loss`, `app`, `host`, `none`, `unknown`), `limit` the cause
 within it, as in [verdicts.md](verdicts.md). `direction` says which way the bytes go that it holds: `send`, `receive`,
@@ -25,9 +26,10 @@ histogram says count and sum alone, which gives the mean; with `--metrics.classi
 buckets in every format. Samples are taken at the end of an interval, of each connection that moved data in it, or
 when a connection closes: the help text says which.
 
-**Groups.** `--metrics.group-by process`, `--metrics.group-by cgroup` and `--metrics.peer-prefix 203.0.113.0/24` add the
-`tcpwin_group_` metrics, which tell time and bytes apart by these; `--metrics.max-groups` (50) is how many at most. Who
-comes later is in one group more, `other`. The file of `--config.file` has the same under `[metrics]`.
+**Groups.** `--metrics.group-by process`, `cgroup` or `listener` (the port that connections came to; `none` where this host
+opened them) and `--metrics.peer-prefix 203.0.113.0/24` add the `tcpwin_group_` metrics, which tell time and bytes apart by
+these; `--metrics.max-groups` (50) is how many at most. Who comes later is in one group more, `other`. The file of
+`--config.file` has the same under `[metrics]`.
 
 **Exemplars.** In OpenMetrics and protobuf `tcpwin_not_moved_bytes_total` names the connection that a limit cost most in the
 last interval in which it cost anything: its `connection_id` (the `id` of the API) and `netns`, never an address.

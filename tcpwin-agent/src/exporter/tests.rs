@@ -121,6 +121,7 @@ fn tally() -> Tally {
     let group = Group {
         process: "nginx".to_owned(),
         cgroup: String::new(),
+        listener: "443".to_owned(),
         peer: "203.0.113.0/24".to_owned(),
     };
     Tally {

@@ -48,6 +48,8 @@ pub struct Group {
     pub process: String,
     /// cgroup path of the process.
     pub cgroup: String,
+    /// Port of the listener that accepted them.
+    pub listener: String,
     /// Prefix of the peers.
     pub peer: String,
 }

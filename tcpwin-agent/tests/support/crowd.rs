@@ -29,6 +29,7 @@ pub fn every_grouping() -> Grouping {
     Grouping {
         process: true,
         cgroup: true,
+        listener: true,
         peers: prefixes.collect(),
         most: 50,
     }

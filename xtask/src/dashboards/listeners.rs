@@ -89,6 +89,30 @@ fn listeners() -> Row {
                     Between(0.0, 1e5),
                 )],
             },
+            Panel {
+                title: "Throughput by listener",
+                about: "By the port that connections came to; `none` are those that programs of this host opened. It needs \
+                        the agent's --metrics.group-by listener.",
+                view: View::Lines,
+                unit: "bps",
+                queries: vec![Query::new(
+                    r#"8 * sum by (listener) (rate(tcpwin_group_bytes_total{@, listener!=""}[$__rate_interval]))"#,
+                    "port {{listener}}",
+                    Between(5e6, 1e10),
+                )],
+            },
+            Panel {
+                title: "Time under a window by listener",
+                about: "How many connections of each listener were held by a window at a time. It needs the agent's \
+                        --metrics.group-by listener.",
+                view: View::Lines,
+                unit: "short",
+                queries: vec![Query::new(
+                    r#"sum by (listener) (rate(tcpwin_group_seconds_total{@, listener!="", bound="window"}[$__rate_interval]))"#,
+                    "port {{listener}}",
+                    Between(0.5, 50.0),
+                )],
+            },
         ],
     }
 }

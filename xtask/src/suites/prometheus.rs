@@ -38,6 +38,8 @@ pub fn run(context: &Context, recorder: &mut Recorder) -> Result<()> {
     let arguments = [
         "--metrics.group-by",
         "process",
+        "--metrics.group-by",
+        "listener",
         "--metrics.peer-prefix",
         "10.0.0.0/8",
     ];

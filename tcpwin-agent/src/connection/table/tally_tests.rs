@@ -74,6 +74,7 @@ fn groups_beyond_the_most_are_others() {
     let grouping = Grouping {
         process: true,
         cgroup: false,
+        listener: true,
         peers: vec!["203.0.113.0/24".parse().unwrap()],
         most: 1,
     };
@@ -83,16 +84,17 @@ fn groups_beyond_the_most_are_others() {
     other.owner.name = Some("sshd".into());
     table.apply(Update::Observed(other), &mut Vec::new());
     table.tick(Instant(5 * SECOND), &mut Vec::new());
-    let group = |process: &str, peer: &str| Group {
+    let group = |process: &str, listener: &str, peer: &str| Group {
         process: process.to_owned(),
         cgroup: String::new(),
+        listener: listener.to_owned(),
         peer: peer.to_owned(),
     };
     let tally = table.tally();
     assert_eq!(tally.groups.len(), 2);
-    let nginx = &tally.groups[&group("nginx", "203.0.113.0/24")];
+    let nginx = &tally.groups[&group("nginx", "443", "203.0.113.0/24")];
     assert_eq!(nginx[&Limit::RwndScale].bytes, 655_350);
-    let others = &tally.groups[&group("other", "other")];
+    let others = &tally.groups[&group("other", "other", "other")];
     assert_eq!(others.values().map(|spent| spent.bytes).sum::<u64>(), 655_350);
 }
 

@@ -3,7 +3,7 @@
 use super::{Family, Kind, Reading, Sample, Unit, Value, labelled};
 use crate::snapshot::Spent;
 
-const LABELS: &[&str] = &["process", "cgroup", "peer", "bound", "limit"];
+const LABELS: &[&str] = &["process", "cgroup", "listener", "peer", "bound", "limit"];
 
 pub(super) static FAMILIES: [Family; 3] = [
     Family {
@@ -46,6 +46,7 @@ fn by_group<'a>(reading: &'a Reading, samples: &mut Vec<Sample<'a>>, value: fn(&
             let labels = [
                 group.process.as_str(),
                 group.cgroup.as_str(),
+                group.listener.as_str(),
                 group.peer.as_str(),
                 limit.bound().name(),
                 limit.name(),
