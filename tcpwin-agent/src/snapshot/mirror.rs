@@ -206,3 +206,6 @@ fn key(id: &str, netns: u32) -> Option<Key> {
     let cookie = id.parse().ok()?;
     Some(Key { cookie, netns })
 }
+
+#[cfg(test)]
+mod tests;
