@@ -44,12 +44,11 @@ use crossterm::event::Event as TerminalEvent;
 
 pub use self::column::{Column, Columns, ColumnsError, UnknownColumn};
 
-pub use self::order::Sort;
 pub use self::picture::{BadSize, Picture, PictureSize, UnknownKey};
 pub use self::preset::Preset;
 pub use self::settings::{Palette, Settings, SettingsError, UnknownPalette, WriteError};
 pub use self::theme::ColourMode;
-use crate::query::Filter;
+use crate::query::{Filter, Sort};
 use crate::snapshot::Feed;
 use crate::snapshot::playback::Playback;
 

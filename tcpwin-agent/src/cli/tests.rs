@@ -6,7 +6,6 @@ use clap::{CommandFactory as _, Parser as _};
 
 use super::{Cli, Command, Exit};
 use crate::config::{LogFormat, SourceChoice};
-use crate::top;
 
 #[test]
 fn the_commands_are_consistent() {
@@ -70,7 +69,8 @@ fn the_screen_starts_as_asked() {
     let options = arguments.options().unwrap();
     assert_eq!(options.columns.to_string(), "peer=40,limit");
     assert_eq!(options.settings_file.as_deref(), Some(file.path()));
-    assert!(options.sort.inverted && options.sick_only && options.ascii);
+    assert_eq!(options.sort.to_string(), "-rate");
+    assert!(options.sick_only && options.ascii);
     assert_eq!(options.filter.text(), "limit=rwnd");
     assert_eq!(options.interval, Duration::from_secs(2));
     // What the flags leave open is as the file says.
@@ -86,8 +86,8 @@ fn the_screen_starts_as_asked() {
     let options = arguments.options().unwrap();
     assert_eq!(options.interval, Duration::from_secs(5));
     assert_eq!(
-        (options.sort.column, options.columns.to_string()),
-        (top::Column::Rtt, "gain".into())
+        (options.sort.to_string(), options.columns.to_string()),
+        ("rtt".into(), "gain".into())
     );
     assert!(arguments.connect.may_attach(&arguments.watch));
     assert!(

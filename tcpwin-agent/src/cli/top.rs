@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::config::Tick;
-use crate::query::Filter;
-use crate::top::{self, ColourMode, Columns, Palette, PictureSize, Settings, Sort};
+use crate::query::{Filter, Sort};
+use crate::top::{self, ColourMode, Columns, Palette, PictureSize, Settings};
 
 use super::{ConnectArgs, RecordArgs, ReplayArgs, WatchArgs, parse_filter};
 
@@ -31,8 +31,8 @@ pub struct TopArgs {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Screen")]
 struct ScreenArgs {
-    /// Order of the table: a column, or -COLUMN for the other way round [default: limit, the sickest first]
-    #[arg(long, value_name = "COLUMN", allow_hyphen_values = true)]
+    /// Order of the table: fields with commas between, -FIELD for the other way round [default: limit, the sickest first]
+    #[arg(long, value_name = "FIELD,…", allow_hyphen_values = true)]
     sort: Option<Sort>,
     /// Columns of the table from left to right, with a width where one is wanted: limit,rate,peer=40 [default: those that fit]
     #[arg(long, value_name = "COLUMN[=WIDTH],…")]
@@ -87,7 +87,7 @@ impl TopArgs {
                 Some(Color::Full) => ColourMode::Full,
             },
             ascii: screen.ascii || file.ascii.unwrap_or_default(),
-            sort: screen.sort.or(file.sort).unwrap_or_default(),
+            sort: screen.sort.clone().or(file.sort).unwrap_or_default(),
             columns: screen.columns.clone().or(file.columns).unwrap_or_default(),
             filter: screen.filter.clone().or(file.filter).unwrap_or_default(),
             sick_only: screen.sick || file.sick.unwrap_or_default(),

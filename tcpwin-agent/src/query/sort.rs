@@ -97,8 +97,17 @@ impl Sort {
         Self::natural("rate")
     }
 
+    /// The same with its first field the other way round.
+    #[must_use]
+    pub(crate) fn inverted(mut self) -> Self {
+        if let Some(first) = self.by.first_mut() {
+            first.inverted = !first.inverted;
+        }
+        self
+    }
+
     /// By one field; by none if there is no such field.
-    fn natural(name: &str) -> Self {
+    pub(crate) fn natural(name: &str) -> Self {
         let by = field::find(name).map(|field| By {
             field,
             inverted: false,
@@ -114,15 +123,12 @@ impl Sort {
     }
 
     /// The first `most` of `chosen`, which are indices into `connections`, in order. Keys are worked out once for each
-    /// connection, never in a comparison; connections that are equal in all of them keep an order of their own.
+    /// connection, never in a comparison; connections that are equal in all of them keep the order they come in, which is by
+    /// id: quiet rows do not jump between ticks.
     #[must_use]
     pub fn arrange(&self, connections: &[Arc<Connection>], chosen: &[u32], most: usize) -> Vec<u32> {
-        let of = |index: u32| &connections[index as usize];
-        let tie = |index: u32| {
-            let connection = of(index);
-            (connection.netns, connection.id.len(), connection.id.as_str())
-        };
-        self.places(chosen, |index| Subject::from(&**of(index)), tie, most)
+        let of = |index: u32| Subject::from(&*connections[index as usize]);
+        self.places(chosen, of, most)
     }
 
     /// Glimpses in order, as indices; those that are equal stay as they stand.
@@ -130,16 +136,10 @@ impl Sort {
     pub fn arrange_glimpses(&self, glimpses: &[Glimpse<'_>]) -> Vec<u32> {
         let all: Vec<u32> = (0..).take(glimpses.len()).collect();
         let of = |index: u32| Subject::from(&glimpses[index as usize]);
-        self.places(&all, of, |index| index, all.len())
+        self.places(&all, of, all.len())
     }
 
-    fn places<'a, T: Ord>(
-        &self,
-        chosen: &[u32],
-        of: impl Fn(u32) -> Subject<'a>,
-        tie: impl Fn(u32) -> T,
-        most: usize,
-    ) -> Vec<u32> {
+    fn places<'a>(&self, chosen: &[u32], of: impl Fn(u32) -> Subject<'a>, most: usize) -> Vec<u32> {
         let width = self.by.len();
         let mut keys = Vec::with_capacity(chosen.len() * width);
         for index in chosen {
@@ -148,17 +148,18 @@ impl Sort {
         let compare = |a: &usize, b: &usize| {
             let (these, those) = (&keys[a * width..][..width], &keys[b * width..][..width]);
             let pairs = self.by.iter().zip(these.iter().zip(those));
-            let order = pairs
+            pairs
                 .map(|(by, (this, that))| this.compare(that, by.inverted))
-                .find(|order| order.is_ne());
-            order.unwrap_or_else(|| tie(chosen[*a]).cmp(&tie(chosen[*b])))
+                .find(|order| order.is_ne())
+                .unwrap_or_else(|| a.cmp(b))
         };
         let mut places: Vec<usize> = (0..chosen.len()).collect();
         if 0 < most && most < places.len() {
             places.select_nth_unstable_by(most - 1, compare);
         }
         places.truncate(most);
-        places.sort_unstable_by(compare);
+        // The stable sort, since it finds the many that are idle in order already.
+        places.sort_by(compare);
         places.into_iter().map(|at| chosen[at]).collect()
     }
 }

@@ -1,145 +1,71 @@
-//! Which connections are shown and in which order: indices into the snapshot, the snapshot itself stays as it is.
+//! Which connections are shown and in which order: indices into the snapshot, the snapshot itself stays as it is. The order
+//! is that of the query language; a column stands for the field of its name.
 
-use std::cmp::Ordering;
-use std::net::SocketAddr;
-use std::str::FromStr;
-
-use super::column::{Column, SPECS, UnknownColumn, Widest};
-use super::text::{state_text, width};
-use crate::snapshot::figures;
+use super::column::{Column, SPECS, Widest};
+use super::text::width;
+use crate::query::Sort;
 use crate::snapshot::{Connection, Snapshot};
 
-/// The order of the table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Sort {
-    /// By which column; by [`Column::Limit`] the sickest come first.
-    pub column: Column,
-    /// Against the column's natural order (numbers fall, texts rise).
-    pub inverted: bool,
-}
-
-impl Default for Sort {
-    fn default() -> Self {
-        Self {
-            column: Column::Limit,
-            inverted: false,
-        }
-    }
-}
-
-impl FromStr for Sort {
-    type Err = UnknownColumn;
-
-    /// `rate`, or `-rate` for the other way round.
-    fn from_str(text: &str) -> Result<Self, UnknownColumn> {
-        let (inverted, name) = text.strip_prefix('-').map_or((false, text), |name| (true, name));
-        Ok(Self {
-            column: name.parse()?,
-            inverted,
-        })
-    }
-}
-
-impl Sort {
-    /// The next column of all, in its natural order.
-    pub(crate) fn next(self) -> Self {
-        let at = SPECS
-            .iter()
-            .position(|spec| spec.column == self.column)
-            .unwrap_or(0);
-        Self {
-            column: SPECS[(at + 1) % SPECS.len()].column,
-            inverted: false,
-        }
-    }
-
-    /// By `column`; the other way round if it is sorted by already.
-    pub(crate) fn by(self, column: Column) -> Self {
-        Self {
-            column,
-            inverted: self.column == column && !self.inverted,
-        }
-    }
-}
-
-/// After every name: for what has none.
-const LAST: &str = "\u{10ffff}";
-
-/// What a connection is ordered by. Numbers are negated so that all keys rise.
-#[derive(Clone, Copy, Debug)]
-enum SortKey<'a> {
-    Sickness(u8, f64),
-    Number(f64),
-    Address(Option<SocketAddr>),
-    Text(&'a str),
-}
-
-impl SortKey<'_> {
-    fn cmp(&self, other: &Self) -> Ordering {
-        match (self, other) {
-            (Self::Sickness(a, x), Self::Sickness(b, y)) => a.cmp(b).then(x.total_cmp(y)),
-            (Self::Number(a), Self::Number(b)) => a.total_cmp(b),
-            (Self::Address(a), Self::Address(b)) => a.cmp(b),
-            (Self::Text(a), Self::Text(b)) => a.cmp(b),
-            // Keys of one sort are of one kind.
-            _ => Ordering::Equal,
-        }
-    }
-}
-
-fn key(column: Column, connection: &Connection) -> SortKey<'_> {
-    let tcp = &connection.tcp;
-    // The unknown comes last.
-    let falling = |value: Option<f64>| SortKey::Number(value.map_or(f64::INFINITY, |value| -value));
-    let bytes = |value: Option<u32>| falling(value.map(f64::from));
+/// By a column, in its natural order: numbers fall, texts rise.
+pub(crate) fn natural(column: Column) -> Sort {
     match column {
-        Column::Limit => SortKey::Sickness(figures::severity(connection), -figures::withheld_bps(connection)),
-        Column::Gain => falling(figures::gain(connection)),
-        Column::Direction => SortKey::Number(f64::from(connection.direction as u8)),
-        Column::Rate | Column::Trend => falling(Some(connection.rate_bps)),
-        Column::Ceiling => falling(connection.ceiling_bps),
-        Column::Local => SortKey::Address(connection.local.parse().ok()),
-        Column::Peer => SortKey::Address(connection.peer.parse().ok()),
-        Column::Process => SortKey::Text(connection.process.as_ref().map_or(LAST, |process| &process.name)),
-        Column::Rtt => bytes(tcp.srtt_us),
-        Column::Cwnd => bytes(tcp.cwnd),
-        Column::InFlight => bytes(tcp.in_flight_bytes),
-        Column::SndWnd => bytes(tcp.snd_wnd_bytes),
-        Column::Sndbuf => bytes(tcp.sndbuf_bytes),
-        Column::Unsent => bytes(tcp.unsent_bytes),
-        Column::Retrans => falling(figures::retransmit_share(connection)),
-        Column::Age => falling(Some(connection.age_us as f64)),
-        Column::Proof => SortKey::Text(&connection.proof),
-        Column::Pid => falling(connection.process.as_ref().map(|process| f64::from(process.pid))),
-        Column::Cgroup => SortKey::Text(connection.cgroup.as_deref().unwrap_or(LAST)),
-        Column::Netns => SortKey::Number(f64::from(connection.netns)),
-        Column::State => SortKey::Text(tcp.state.map_or(LAST, state_text)),
-        Column::Congestion => SortKey::Text(tcp.congestion.as_deref().unwrap_or(LAST)),
-        Column::Mss => bytes(tcp.mss),
-        Column::Ssthresh => bytes(tcp.ssthresh),
-        Column::RcvWnd => bytes(tcp.rcv_wnd_bytes),
-        Column::Rcvbuf => bytes(tcp.rcvbuf_bytes),
-        Column::Unread => bytes(tcp.unread_bytes),
-        Column::Confidence => falling(Some(connection.confidence)),
+        // It shows the rate as it was.
+        Column::Trend => natural(Column::Rate),
+        _ => Sort::natural(column.spec().name),
     }
 }
 
-/// Indices of the connections to show, in order. Keys are worked out once for each connection, never in a comparison.
-pub(crate) fn arrange(snapshot: &Snapshot, shown: impl Fn(&Connection) -> bool, sort: Sort) -> Vec<u32> {
-    let mut keyed: Vec<(SortKey<'_>, u32)> = snapshot
-        .connections
+/// The column that is sorted by first; none where it is a field without one.
+pub(crate) fn column(sort: &Sort) -> Option<Column> {
+    let (first, _) = sort.fields().next()?;
+    let is_first = |column: &Column| {
+        natural(*column)
+            .fields()
+            .next()
+            .is_some_and(|(name, _)| name == first)
+    };
+    sortable().find(is_first)
+}
+
+/// If that one is the other way round.
+pub(crate) fn is_inverted(sort: &Sort) -> bool {
+    sort.fields().next().is_some_and(|(_, inverted)| inverted)
+}
+
+/// By `column`; the other way round if it is sorted by already.
+pub(crate) fn by(sort: &Sort, wanted: Column) -> Sort {
+    let natural = natural(wanted);
+    let is_same = natural.fields().next().map(|(name, _)| name) == sort.fields().next().map(|(name, _)| name);
+    if is_same && !is_inverted(sort) {
+        natural.inverted()
+    } else {
+        natural
+    }
+}
+
+/// By the next column of all, in its natural order.
+pub(crate) fn next(sort: &Sort) -> Sort {
+    let now = column(sort);
+    let later = sortable().skip_while(|column| Some(*column) != now).nth(1);
+    natural(later.unwrap_or(SPECS[0].column))
+}
+
+/// Columns that have an order of their own.
+fn sortable() -> impl Iterator<Item = Column> {
+    SPECS
         .iter()
-        .zip(0..)
+        .map(|spec| spec.column)
+        .filter(|column| *column != Column::Trend)
+}
+
+/// Indices of the connections to show, in order.
+pub(crate) fn arrange(snapshot: &Snapshot, shown: impl Fn(&Connection) -> bool, sort: &Sort) -> Vec<u32> {
+    let all = snapshot.connections.iter().zip(0..);
+    let chosen: Vec<u32> = all
         .filter(|(connection, _)| shown(connection))
-        .map(|(connection, index)| (key(sort.column, connection), index))
+        .map(|(_, index)| index)
         .collect();
-    // Equal keys keep the order of the snapshot, which is by id: quiet rows do not jump between ticks. A stable sort finds
-    // the many that are idle in order already.
-    keyed.sort_by(|(a, _), (b, _)| {
-        let order = a.cmp(b);
-        if sort.inverted { order.reverse() } else { order }
-    });
-    keyed.into_iter().map(|(_, index)| index).collect()
+    sort.arrange(&snapshot.connections, &chosen, usize::MAX)
 }
 
 /// Cells of a process's name that a column grows to.

@@ -1,9 +1,8 @@
 //! Presets: looks with a name, and the one the screen began with.
 
 use super::column::Columns;
-use super::order::Sort;
 use super::state::State;
-use crate::query::Filter;
+use crate::query::{Filter, Sort};
 
 /// A look with a name. What it does not say is as at the start.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,7 +67,7 @@ pub(crate) fn named(state: &mut State, name: &str) {
 fn put_on(state: &mut State, at: Option<usize>) {
     let start = state.presets.start.get_or_insert_with(|| Start {
         columns: state.chosen.clone(),
-        sort: state.sort,
+        sort: state.sort.clone(),
         filter: state.filter.clone(),
         sick: state.sick_only,
     });
@@ -76,14 +75,14 @@ fn put_on(state: &mut State, at: Option<usize>) {
     let of_preset = |preset: &Preset| {
         (
             preset.columns.clone(),
-            preset.sort,
+            preset.sort.clone(),
             preset.filter.clone(),
             preset.sick,
         )
     };
     let (columns, sort, filter, sick) = preset.map_or((None, None, None, None), of_preset);
     state.chosen = columns.unwrap_or_else(|| start.columns.clone());
-    state.sort = sort.unwrap_or(start.sort);
+    state.sort = sort.unwrap_or_else(|| start.sort.clone());
     state.filter = filter.unwrap_or_else(|| start.filter.clone());
     state.sick_only = sick.unwrap_or(start.sick);
     let name = preset.map_or("as at the start", |preset| &preset.name);

@@ -18,9 +18,8 @@ pub use self::palette::{Palette, UnknownPalette};
 pub(crate) use self::palette::{Role, readable_on};
 pub use self::write::WriteError;
 use super::column::Columns;
-use super::order::Sort;
 use super::preset::Preset;
-use crate::query::Filter;
+use crate::query::{Filter, Sort};
 
 /// What the file says; nothing where it says nothing.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -208,7 +207,7 @@ mod tests {
             r##"
             [top]
             columns = ["limit", "peer=40", "trend"]
-            sort = "-rate"
+            sort = "-rate,peer"
             filter = "bound = window"
             sick = true
             ascii = true
@@ -227,7 +226,7 @@ mod tests {
         )
         .unwrap();
         assert_eq!(settings.columns.unwrap().to_string(), "limit,peer=40,trend");
-        assert!(settings.sort.unwrap().inverted);
+        assert_eq!(settings.sort.unwrap().to_string(), "-rate,peer");
         assert_eq!(settings.interval, Some(Duration::from_millis(500)));
         let names: Vec<&str> = settings.presets.iter().map(|preset| &*preset.name).collect();
         assert_eq!(names, ["slow", "web"]);

@@ -19,14 +19,13 @@ use super::grid::GridSort;
 use super::group::Sums;
 use super::history::{Closeup, History, Pulse};
 use super::lists;
-use super::order::Sort;
 use super::preset::Presets;
 use super::prompt::Prompt;
 use super::theme::Theme;
 use super::trail::{FindingKey, Place, Scope};
 use super::tree::{self, Path};
 use super::view::{By, View};
-use crate::query::Filter;
+use crate::query::{Filter, Sort};
 use crate::snapshot::playback::Playback;
 use crate::snapshot::{Connection, Finding, Listener, Snapshot, Watch};
 

@@ -24,7 +24,7 @@ impl State {
         match self.view {
             View::Overview | View::Finding => {
                 let shown = |connection: &Connection| self.shows(connection);
-                self.rows = order::arrange(&snapshot, shown, self.sort);
+                self.rows = order::arrange(&snapshot, shown, &self.sort);
                 if self.is_narrowed() {
                     let of_rows = self.rows.iter().filter_map(|at| connections.get(*at as usize));
                     self.sums = Sums::of(of_rows.map(|connection| &**connection));

@@ -7,7 +7,7 @@ use ratatui::style::Color;
 use super::fixture::{connections, draw, empty, press, snapshot, state, terminal};
 use crate::top::action::{Action, Effect};
 use crate::top::column::Column;
-use crate::top::order::Sort;
+use crate::top::order;
 use crate::top::preset::Preset;
 use crate::top::state::State;
 use crate::top::theme::{ColourMode, Theme};
@@ -99,10 +99,7 @@ fn presets_come_round_to_the_start() {
     let preset = |name: &str, filter: Option<&str>, sort: Option<Column>| Preset {
         name: name.into(),
         columns: None,
-        sort: sort.map(|column| Sort {
-            column,
-            inverted: false,
-        }),
+        sort: sort.map(order::natural),
         filter: filter.map(|filter| filter.parse().unwrap()),
         sick: None,
     };
@@ -111,12 +108,21 @@ fn presets_come_round_to_the_start() {
         preset("web", Some("proc=nginx"), None),
     ];
     press(&mut state, "P");
-    assert_eq!((state.sort.column, state.rows.len()), (Column::Rtt, 9));
+    assert_eq!(
+        (order::column(&state.sort), state.rows.len()),
+        (Some(Column::Rtt), 9)
+    );
     press(&mut state, "P");
-    assert_eq!((state.sort.column, state.rows.len()), (Column::Limit, 1));
+    assert_eq!(
+        (order::column(&state.sort), state.rows.len()),
+        (Some(Column::Limit), 1)
+    );
     assert!(draw(&state).contains("preset: web"));
     press(&mut state, "P");
-    assert_eq!((state.sort.column, state.rows.len()), (Column::Limit, 9));
+    assert_eq!(
+        (order::column(&state.sort), state.rows.len()),
+        (Some(Column::Limit), 9)
+    );
     press(&mut state, ":preset web<Enter>");
     assert_eq!(state.rows.len(), 1);
     press(&mut state, ":preset wbe<Enter>");

@@ -1,7 +1,8 @@
 //! The order of the table and of the lists.
 
+use crate::query::Sort;
 use crate::top::column::Column;
-use crate::top::order::Sort;
+use crate::top::order;
 use crate::top::state::State;
 
 /// Sorts by the column at `x`.
@@ -18,7 +19,7 @@ pub(super) fn at(state: &mut State, x: u16) {
             state.rearrange();
         }
     } else if let Some(place) = column {
-        by(state, state.sort.by(place.column));
+        by(state, order::by(&state.sort, place.column));
     }
 }
 
@@ -31,7 +32,7 @@ pub(super) fn next(state: &mut State) {
             sort_grid(state, to);
         }
         Some(_) => {}
-        None => by(state, state.sort.next()),
+        None => by(state, order::next(&state.sort)),
     }
 }
 
@@ -42,13 +43,7 @@ pub(super) fn inverted(state: &mut State) {
             sorted.inverted = !sorted.inverted;
             state.rearrange();
         }
-        None => by(
-            state,
-            Sort {
-                inverted: !state.sort.inverted,
-                ..state.sort
-            },
-        ),
+        None => by(state, state.sort.clone().inverted()),
     }
 }
 
@@ -81,19 +76,12 @@ pub(super) fn beside(state: &mut State, step: isize) {
         let to = grid_column(state).map_or(0, |at| at.saturating_add_signed(step).min(last));
         return sort_grid(state, to);
     }
-    let shown: Vec<Column> = state.columns().iter().map(|place| place.column).collect();
-    let at = shown
-        .iter()
-        .position(|column| *column == state.sort.column)
-        .unwrap_or(0);
+    let shown = state.columns().into_iter().map(|place| place.column);
+    let shown: Vec<Column> = shown.filter(|column| *column != Column::Trend).collect();
+    let now = order::column(&state.sort);
+    let at = shown.iter().position(|column| Some(*column) == now).unwrap_or(0);
     let to = at.saturating_add_signed(step).min(shown.len().saturating_sub(1));
-    if let Some(column) = shown.get(to).filter(|column| **column != state.sort.column) {
-        by(
-            state,
-            Sort {
-                column: *column,
-                inverted: false,
-            },
-        );
+    if let Some(column) = shown.get(to).filter(|column| Some(**column) != now) {
+        by(state, order::natural(*column));
     }
 }

@@ -3,6 +3,7 @@
 use ratatui::Frame;
 use ratatui::layout::Rect;
 
+use crate::top::order;
 use crate::top::state::State;
 use crate::top::text::width;
 use crate::top::theme::Sign;
@@ -10,11 +11,12 @@ use crate::top::theme::Sign;
 /// Draws it.
 pub(in crate::top::screen) fn render(frame: &mut Frame<'_>, area: Rect, state: &State) {
     let theme = state.theme;
+    let (sorted, inverted) = (order::column(&state.sort), order::is_inverted(&state.sort));
     let buffer = frame.buffer_mut();
     buffer.set_style(area, theme.head());
     for place in state.columns() {
         let spec = place.column.spec();
-        let mark = match (place.column == state.sort.column, state.sort.inverted) {
+        let mark = match (Some(place.column) == sorted, inverted) {
             (false, _) => "",
             (true, false) => theme.sign(Sign::Down),
             (true, true) => theme.sign(Sign::Up),
