@@ -401,7 +401,7 @@ mod tests {
             }
             asked
         });
-        let mut attached = Attached::connect(&place).unwrap();
+        let mut attached = Attached::connect(&place, &Login::default()).unwrap();
         attached.latest().unwrap();
         attached.latest().unwrap();
         let asked = agent.join().unwrap();
