@@ -247,5 +247,5 @@ fn web_pki(
         builder.allow_unauthenticated()
     };
     let built = builder.build();
-    Ok(built.map_err(|error| fault(format!("`client_ca` cannot be used: {error}")))?)
+    built.map_err(|error| fault(format!("`client_ca` cannot be used: {error}")))
 }
