@@ -27,6 +27,7 @@ fn pictures_are_what_the_screen_shows_of_the_recording() {
     let drawn_to = tempfile::tempdir().expect("a folder");
     for Picture { file, size, keys } in pictures.picture {
         let drawn = drawn_to.path().join(&file);
+        fs::create_dir_all(drawn.parent().expect("a folder")).expect("a folder");
         let status = Command::new(env!("CARGO_BIN_EXE_tcpwin"))
             .args(["top", "--picture-size", &size, "--picture-keys", &keys])
             .arg("--replay")
