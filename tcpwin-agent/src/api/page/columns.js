@@ -3,11 +3,11 @@
 import { bits, gain, rtt, span } from "./text.js";
 import { boundOf, chip, limitText, shown } from "./words.js";
 
-/** `wide`: left out where there is little room. `up`: the natural order rises. */
+/** `wide`: left out where there is little room. `address`: not broken where there is more. `up`: the natural order rises. */
 export const COLUMNS = [
   { name: "held by", sort: "limit", up: true, cell: limit },
-  { name: "peer", sort: "peer", up: true, cell: ({ peer }) => peer },
-  { name: "local", sort: "local", up: true, wide: true, cell: ({ local }) => local },
+  { name: "peer", sort: "peer", up: true, address: true, cell: ({ peer }) => peer },
+  { name: "local", sort: "local", up: true, wide: true, address: true, cell: ({ local }) => local },
   { name: "process", sort: "proc", up: true, wide: true, cell: ({ process }) => (process ? `${process.name} ${process.pid}` : "") },
   { name: "way", sort: "dir", up: true, wide: true, cell: ({ direction }) => (direction === "send" ? "out" : "in") },
   { name: "rate", sort: "rate", number: true, cell: ({ rate_bps }) => bits(rate_bps) },

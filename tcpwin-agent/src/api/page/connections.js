@@ -29,6 +29,10 @@ export function prepare() {
   });
   byId("earlier").addEventListener("click", () => go({ offset: Math.max(0, place().offset - ROWS) }));
   byId("later").addEventListener("click", () => go({ offset: place().offset + ROWS }));
+  byId("table-head").addEventListener("click", ({ target }) => {
+    const button = target.closest("[data-sort]");
+    if (button) go({ sort: button.dataset.sort, offset: 0 });
+  });
   byId("table-body").addEventListener("click", ({ target }) => {
     if (!target.closest("a") && getSelection().isCollapsed) target.closest("tr")?.querySelector("a").click();
   });
@@ -81,25 +85,27 @@ function show({ connections: list, matched, total, at_ns }, { sort, offset, id, 
   say(byId("pages"), list.length ? `${count(offset + 1)} to ${count(last)} of ${count(matched)}` : "no more");
 }
 
-function head({ name, sort: field, up, number, wide }, sort) {
+function head(column, sort) {
+  const { name, sort: field, up } = column;
   const is = sort === field ? 1 : sort === `-${field}` ? -1 : 0;
   const rises = (is === 1) === Boolean(up);
-  const button = element("button", { type: "button", "data-key": `sort ${field}` }, name, is ? (rises ? " ▲" : " ▼") : "");
-  button.addEventListener("click", () => go({ sort: is === 1 ? `-${field}` : field, offset: 0 }));
+  const then = is === 1 ? `-${field}` : field;
+  const button = element("button", { type: "button", "data-key": `sort ${field}`, "data-sort": then }, name, is ? (rises ? " ▲" : " ▼") : null);
   const order = is ? (rises ? "ascending" : "descending") : null;
-  return element("th", { scope: "col", "aria-sort": order, class: classes({ number, wide }) }, button);
+  return element("th", { scope: "col", "aria-sort": order, class: classes(column) }, button);
 }
 
 function row(connection, open) {
   const { id, netns } = connection;
-  const cells = COLUMNS.map(({ name, cell, number, wide }) => {
+  const cells = COLUMNS.map((column) => {
+    const { name, cell } = column;
     const said = cell(connection);
-    const attributes = { class: classes({ number, wide }) };
+    const attributes = { class: classes(column) };
     if (name !== "peer") return element("td", attributes, said);
     const link = element("a", { href: address({ id }), "data-key": `${id} ${netns}` }, said);
     return element("th", { scope: "row", ...attributes }, link);
   });
-  return element("tr", { "data-id": id, "aria-current": id === open ? "true" : null }, cells);
+  return element("tr", { "data-id": id, "data-key": `row ${id} ${netns}`, "aria-current": id === open ? "true" : null }, cells);
 }
 
-const classes = ({ number, wide }) => [number && "number", wide && "wide"].filter(Boolean).join(" ") || null;
+const classes = (column) => ["number", "wide", "address"].filter((name) => column[name]).join(" ") || null;

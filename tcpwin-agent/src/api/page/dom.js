@@ -28,13 +28,43 @@ export function say(target, text) {
   if (target.textContent !== text) target.textContent = text;
 }
 
-/** Puts these in place of what was there, and the focus back on what has the same data-key. What somebody marks stays. */
+/**
+ * Makes what is within `target` like these, and leaves alone what is so already: each tick comes while somebody reads, marks,
+ * presses or has it read out. Listeners are not carried over; they stand on what stays, and ask for data-… of what was hit.
+ */
 export function replace(target, ...children) {
-  const marked = getSelection();
-  if (!marked.isCollapsed && target.contains(marked.anchorNode)) return;
-  const key = target.contains(document.activeElement) ? document.activeElement.dataset.key : null;
-  const open = new Set([...target.querySelectorAll("details[open]")].map((each) => each.dataset.key));
-  target.replaceChildren(...children.flat(Infinity).filter(Boolean));
-  for (const each of target.querySelectorAll("details")) each.open = open.has(each.dataset.key);
-  if (key) target.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
+  const focused = target.contains(document.activeElement) ? document.activeElement : null;
+  const key = focused?.dataset.key;
+  sync(target, children.flat(Infinity).filter(Boolean));
+  // Rows that changed places took the focus with them.
+  if (key && !focused.isConnected) target.querySelector(`[data-key="${CSS.escape(key)}"]`)?.focus({ preventScroll: true });
+}
+
+function sync(target, wanted) {
+  const there = [...target.childNodes];
+  wanted.forEach((want, at) => {
+    const is = there[at];
+    if (!is) target.append(want);
+    else if (typeof want === "string" || want.nodeType === Node.TEXT_NODE) text(is, want.data ?? want);
+    else if (is.nodeName === want.nodeName && is.dataset?.key === want.dataset?.key) alike(is, want);
+    else is.replaceWith(want);
+  });
+  for (const rest of there.slice(wanted.length)) rest.remove();
+}
+
+function text(is, wanted) {
+  if (is.nodeType !== Node.TEXT_NODE) is.replaceWith(wanted);
+  else if (is.data !== wanted) is.data = wanted;
+}
+
+function alike(is, want) {
+  for (const name of new Set([...is.getAttributeNames(), ...want.getAttributeNames()])) {
+    // Whether details are open is the reader's; styles as text are forbidden by the page's policy.
+    if (name === "open" || name === "style") continue;
+    const value = want.getAttribute(name);
+    if (value === null) is.removeAttribute(name);
+    else if (is.getAttribute(name) !== value) is.setAttribute(name, value);
+  }
+  if (is.style.cssText !== want.style.cssText) is.style.cssText = want.style.cssText;
+  sync(is, [...want.childNodes]);
 }

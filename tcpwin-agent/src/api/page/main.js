@@ -8,6 +8,7 @@ import { findings } from "./findings.js";
 import { headline } from "./headline.js";
 import { hour, picture } from "./hour.js";
 import { follow } from "./live.js";
+import { prepareRemedies } from "./remedies.js";
 import { span } from "./text.js";
 import { learn } from "./words.js";
 
@@ -79,6 +80,7 @@ async function begin() {
 
 prepare();
 prepareDetail();
+prepareRemedies();
 await begin();
 addEventListener("hashchange", () => {
   quietly(connections(true));

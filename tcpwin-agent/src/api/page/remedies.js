@@ -1,6 +1,6 @@
 // What to change, to be copied.
 
-import { element } from "./dom.js";
+import { element, say } from "./dom.js";
 import { bytes } from "./text.js";
 import { sideText } from "./words.js";
 
@@ -11,8 +11,7 @@ export function remedies(list, key) {
 }
 
 function one({ side, change, why, new_connections, memory_bytes, caveat }, key) {
-  const button = element("button", { type: "button", "data-key": key, "aria-label": `Copy: ${change}` }, "Copy");
-  button.addEventListener("click", () => copy(change, button));
+  const button = element("button", { type: "button", "data-key": key, "data-copy": change, "aria-label": `Copy: ${change}` }, "Copy");
   const notes = [why];
   if (new_connections) notes.push("only new connections get it");
   if (memory_bytes !== undefined) notes.push(`may cost ${bytes(memory_bytes)} of memory`);
@@ -25,9 +24,12 @@ function one({ side, change, why, new_connections, memory_bytes, caveat }, key) 
   );
 }
 
-async function copy(text, button) {
-  const done = (await copied(text)) ? "Copied" : "Select it and copy it by hand";
-  button.textContent = done;
+/** Lets the buttons act. */
+export function prepareRemedies() {
+  document.addEventListener("click", async ({ target }) => {
+    const button = target.closest("[data-copy]");
+    if (button) say(button, (await copied(button.dataset.copy)) ? "Copied" : "Select it and copy it by hand");
+  });
 }
 
 async function copied(text) {
