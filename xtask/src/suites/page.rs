@@ -27,6 +27,8 @@ const SCENARIO: &str = "rwnd_scale_181ms";
 const LIMIT: &str = "rwnd_scale";
 /// How long the agent may take to say so; generous, since machines are shared.
 const LIMIT_S: f64 = 60.0;
+/// Ticks after which the flow is steady.
+const STEADY: usize = 25;
 /// Messages by which the page shows what the agent has told: it may be at one when the agent has the next.
 const MESSAGES: usize = 2;
 
@@ -151,6 +153,10 @@ fn points_at_a_fault(tab: &mut Tab, recorder: &mut Recorder) -> Result<()> {
 fn fits(tab: &mut Tab, recorder: &mut Recorder) -> Result<()> {
     tab.value("document.querySelector('#table-body a').click()")?;
     tab.sees("the picture", "document.querySelector('.bars .binds')")?;
+    if pictures().is_some() {
+        // Slow start shows figures that nobody would ask about.
+        tab.sees("a steady flow", &format!("noted.ticks.length > {STEADY}"))?;
+    }
     let mut grounds = Vec::new();
     for (width, height, dark, picture) in [
         (1600, 1300, false, Some("page.png")),
