@@ -1,22 +1,25 @@
 //! The loop that owns the source and the table.
 
+mod answer;
+mod complaints;
+mod running;
+#[cfg(test)]
+mod tests;
+
 use std::io;
 use std::sync::Arc;
-use std::thread::JoinHandle;
 use std::time::Duration;
 
-use tokio::sync::{oneshot, watch};
+use tokio::sync::oneshot;
 use tokio::time::{Interval, MissedTickBehavior, interval};
 
 use crate::config::{Config, GroupBy, Metrics};
 use crate::connection::{FindOwner, Grouping, Paths, Table, TableConfig};
 use crate::host::{Host, Nic};
 use crate::recording::{Choice, Recorder, Segments};
-use crate::snapshot::feed::{self, Handle, Inlet, Request};
-use crate::snapshot::{
-    Changes, Distribution, Gone, Health, Hour, Snapshot, Summary, TraceEvent, Watch, count_connections,
-};
-use crate::source::{Source, SourceError, netns};
+use crate::snapshot::feed::{self, Handle, Inlet};
+use crate::snapshot::{Distribution, Health, Hour, Snapshot, Summary, TraceEvent};
+use crate::source::{Source, netns};
 use crate::units::{Instant, Nanos};
 
 use super::history::FlightRecorder;
@@ -25,6 +28,10 @@ use super::settings::Settings;
 use super::survey::Survey;
 use super::usage;
 use super::watching::Watching;
+
+pub use self::running::Running;
+
+use self::complaints::Complaints;
 
 /// How often single events are fetched between ticks.
 const DRAIN_EVERY: Duration = Duration::from_millis(100);
@@ -279,94 +286,6 @@ impl Pipeline {
         self.tell_events();
     }
 
-    fn answer(&mut self, request: Request) -> Option<Duration> {
-        match request {
-            Request::Full(watch, answer) => {
-                let full = self.full_snapshot();
-                let full = watch.map_or_else(|| Arc::clone(&full), |watch| self.with_samples(&full, &watch));
-                // A reader that went away in the meantime is no failure.
-                let _ = answer.send(full);
-            }
-            Request::Changed(since, watch, answer) => {
-                let changed = self.changed_snapshot(since, watch.as_ref());
-                let _ = answer.send(changed);
-            }
-            Request::Subscribe(answer) => {
-                let _ = answer.send(self.inlet.events.subscribe());
-                self.follow_readers();
-            }
-            Request::Record(answer) => {
-                let now = (self.clock)();
-                let _ = answer.send(self.recorder.subscribe(now, &mut self.table));
-                self.follow_readers();
-            }
-            Request::Interval(interval) => {
-                self.interval = interval;
-                return Some(interval);
-            }
-        }
-        None
-    }
-
-    fn full_snapshot(&mut self) -> Arc<Snapshot> {
-        if let Some(full) = &self.full {
-            return Arc::clone(full);
-        }
-        let mut full = self.without_connections();
-        full.connections = self.table.connections(Instant(full.at_ns));
-        count_connections(&mut full.listeners, &full.connections);
-        let full = Arc::new(full);
-        self.full = Some(Arc::clone(&full));
-        full
-    }
-
-    /// For a reader that keeps a copy.
-    fn changed_snapshot(&mut self, since: u64, watch: Option<&Watch>) -> Snapshot {
-        let mut snapshot = self.without_connections();
-        let changed = self.table.changed(since, Instant(snapshot.at_ns));
-        let gone = changed.gone.into_iter().map(|key| Gone {
-            id: key.cookie.to_string(),
-            netns: key.netns,
-        });
-        snapshot.changes = Some(Changes {
-            generation: changed.generation,
-            since: changed.since,
-            gone: gone.collect(),
-        });
-        snapshot.connections = changed.connections;
-        if changed.since.is_none() {
-            // Who has only the changed ones cannot count; who has them all does.
-            count_connections(&mut snapshot.listeners, &snapshot.connections);
-        }
-        if let Some(watch) = watch {
-            let now = (self.clock)();
-            snapshot.samples = self.watching.ask(watch, now, &mut *self.source);
-        }
-        snapshot
-    }
-
-    /// The last tick's, with all that is only put together when somebody asks, but for the connections.
-    fn without_connections(&mut self) -> Snapshot {
-        let now = (self.clock)();
-        self.survey.freshen(now);
-        let latest = Arc::clone(&self.inlet.latest.borrow());
-        Snapshot {
-            findings: self.table.findings(),
-            listeners: self.survey.listeners(),
-            facts: self.survey.facts().clone(),
-            ..(*latest).clone()
-        }
-    }
-
-    /// For one reader: what others ask for is without the samples that he watches.
-    fn with_samples(&mut self, full: &Snapshot, watch: &Watch) -> Arc<Snapshot> {
-        let now = (self.clock)();
-        Arc::new(Snapshot {
-            samples: self.watching.ask(watch, now, &mut *self.source),
-            ..full.clone()
-        })
-    }
-
     fn snapshot(&self, now: Instant, interval_us: u64, summary: Summary) -> Snapshot {
         Snapshot {
             at_ns: now.0,
@@ -457,70 +376,9 @@ fn grouping(metrics: &Metrics) -> Grouping {
     }
 }
 
-/// Failed reads of one kind.
-#[derive(Default)]
-struct Complaints {
-    count: u64,
-    last: Option<String>,
-}
-
-impl Complaints {
-    /// Counts a failed read; logs it once until the text changes or a read succeeds.
-    fn note(&mut self, outcome: Result<(), SourceError>) {
-        let Err(error) = outcome else {
-            self.last = None;
-            return;
-        };
-        self.count += 1;
-        let text = error.to_string();
-        if self.last.as_ref() != Some(&text) {
-            tracing::warn!("{text}; tried again at the next read");
-            self.last = Some(text);
-        }
-    }
-}
-
 fn ticking(every: Duration) -> Interval {
     let mut ticks = interval(every);
     // After a delay (a suspended host) one tick tells all; catching up would only burn CPU.
     ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     ticks
 }
-
-/// A pipeline on its thread. Dropped, it ends by itself soon after.
-#[derive(Debug)]
-pub struct Running {
-    handle: Handle,
-    ended: watch::Receiver<Arc<Snapshot>>,
-    stop: oneshot::Sender<()>,
-    thread: JoinHandle<()>,
-}
-
-impl Running {
-    /// The exits' end.
-    #[must_use]
-    pub fn handle(&self) -> Handle {
-        self.handle.clone()
-    }
-
-    /// Ready when the loop has ended by itself. Cancel-safe.
-    pub async fn ended(&self) {
-        let mut ticks = self.ended.clone();
-        while ticks.changed().await.is_ok() {}
-    }
-
-    /// Ends the loop and drops the source.
-    ///
-    /// # Errors
-    /// When the thread panicked.
-    pub fn stop(self) -> anyhow::Result<()> {
-        // Fails only when the loop has ended already.
-        let _ = self.stop.send(());
-        self.thread
-            .join()
-            .map_err(|_| anyhow::anyhow!("the pipeline's thread panicked; its message is above"))
-    }
-}
-
-#[cfg(test)]
-mod tests;

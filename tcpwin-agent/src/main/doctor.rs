@@ -2,28 +2,21 @@
 
 use std::io::Write as _;
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, anyhow};
 
-use tcpwin_agent::attach::Attached;
-use tcpwin_agent::cli::{DoctorArgs, Exit, RecordArgs};
-use tcpwin_agent::config::{Log, LogFormat, LogLevel};
+use tcpwin_agent::cli::{DoctorArgs, Exit};
 use tcpwin_agent::daemon::audit::{Audit, Which};
 use tcpwin_agent::daemon::experiment::{self, Experiment, Outcome as Tried};
-use tcpwin_agent::daemon::{self, Running};
 use tcpwin_agent::doctor::plan::Plan;
 use tcpwin_agent::doctor::{self, Report, Severity};
-use tcpwin_agent::snapshot::Feed;
 use tcpwin_agent::source::netns::NetnsError;
 
-use super::{Outcome, attach, failure, own_pipeline, runtime};
-
-/// How long connections and counters are watched: long enough for a verdict to prevail.
-const WATCHED: Duration = Duration::from_secs(5);
+use super::watched::{Watched, interrupted_within, wait};
+use super::{Outcome, WATCHED, failure, log_warnings, tell};
 
 pub(super) fn run(arguments: &DoctorArgs) -> Outcome {
-    logging();
+    log_warnings();
     match &arguments.apply {
         Some(plan) => apply(plan, arguments),
         None => examine(arguments),
@@ -36,42 +29,6 @@ pub(super) fn restore() -> Outcome {
     Ok(Exit::Done)
 }
 
-fn logging() {
-    tcpwin_agent::logging::start(Log {
-        level: LogLevel::Warn,
-        format: LogFormat::Text,
-    });
-}
-
-/// Whoever tells of the connections.
-struct Source {
-    feed: Box<dyn Feed>,
-    pipeline: Option<Running>,
-}
-
-impl Source {
-    fn open(arguments: &DoctorArgs) -> Result<Self, super::Failure> {
-        let attached: Option<Attached> = attach(&arguments.connect, &arguments.watch)?;
-        if let Some(agent) = attached {
-            agent.version_note().inspect(|note| eprintln!("tcpwin: {note}"));
-            return Ok(Self {
-                feed: Box::new(agent),
-                pipeline: None,
-            });
-        }
-        let pipeline = own_pipeline(&arguments.watch, &RecordArgs::default())?;
-        Ok(Self {
-            feed: Box::new(pipeline.handle()),
-            pipeline: Some(pipeline),
-        })
-    }
-
-    fn close(self) -> anyhow::Result<()> {
-        drop(self.feed);
-        self.pipeline.map_or(Ok(()), Running::stop)
-    }
-}
-
 fn examine(arguments: &DoctorArgs) -> Outcome {
     let door = arguments.door();
     let which = door.as_deref().map_or(Which::All, Which::One);
@@ -79,7 +36,7 @@ fn examine(arguments: &DoctorArgs) -> Outcome {
         let denied = error.downcast_ref().is_some_and(NetnsError::is_denied);
         failure(if denied { Exit::Privilege } else { Exit::Runtime }, error)
     })?;
-    let mut source = Source::open(arguments)?;
+    let mut source = Watched::open(&arguments.connect, &arguments.watch)?;
     let watched = wait(arguments.duration.unwrap_or(WATCHED))?;
     let snapshot = source.feed.latest()?;
     let (machine, namespaces, left_out) = audit.finish(&snapshot.facts, watched.as_secs_f64());
@@ -94,27 +51,12 @@ fn examine(arguments: &DoctorArgs) -> Outcome {
     if let Some(file) = &arguments.plan {
         plan(&report, file)?;
     }
-    tell(&report, arguments.json)?;
+    tell(&report, arguments.json, doctor::write)?;
     Ok(match report.worst() {
         Some(Severity::Hurts | Severity::Risk) => Exit::Problems,
         _ if left_out.is_empty() => Exit::Done,
         _ => Exit::Partial,
     })
-}
-
-/// Waits that long, or until it is interrupted; how long it was.
-fn wait(time: Duration) -> anyhow::Result<Duration> {
-    #[expect(clippy::disallowed_methods, reason = "for how long it was watched is told")]
-    let began = Instant::now();
-    runtime()?.block_on(async {
-        let stop = daemon::interrupted().context("cannot listen for SIGINT")?;
-        tokio::select! {
-            () = tokio::time::sleep(time) => {}
-            () = stop => {}
-        }
-        anyhow::Ok(())
-    })?;
-    Ok(began.elapsed())
 }
 
 fn plan(report: &Report, file: &Path) -> anyhow::Result<()> {
@@ -125,24 +67,6 @@ fn plan(report: &Report, file: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn tell(report: &Report, json: bool) -> anyhow::Result<()> {
-    let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    let written = if json {
-        serde_json::to_writer_pretty(&mut out, report)
-            .map_err(std::io::Error::from)
-            .and_then(|()| writeln!(out))
-    } else {
-        doctor::write(report, &mut out)
-    };
-    match written.and_then(|()| out.flush()) {
-        // A reader that has seen enough, such as `head`, is no failure.
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(anyhow!("cannot write the report: {error}"))
-        }
-        _ => Ok(()),
-    }
-}
-
 fn apply(file: &Path, arguments: &DoctorArgs) -> Outcome {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {}", file.display()))?;
     let plan = Plan::parse(&text)
@@ -150,7 +74,7 @@ fn apply(file: &Path, arguments: &DoctorArgs) -> Outcome {
         .map_err(|error| failure(Exit::Usage, error))?;
     let time = arguments.duration.unwrap_or(WATCHED);
     let experiment = Experiment::prepare(&plan)?;
-    let mut source = Source::open(arguments)?;
+    let mut source = Watched::open(&arguments.connect, &arguments.watch)?;
     let tried = experiment.run(&mut *source.feed, time, &mut interrupted_within, &mut |how_far| {
         // Nowhere is left to say it when standard error is gone.
         let _ = writeln!(std::io::stderr(), "tcpwin: {how_far}");
@@ -161,17 +85,6 @@ fn apply(file: &Path, arguments: &DoctorArgs) -> Outcome {
         Exit::Partial
     } else {
         Exit::Done
-    })
-}
-
-/// Waits that long; true: it was interrupted.
-fn interrupted_within(time: Duration) -> anyhow::Result<bool> {
-    runtime()?.block_on(async {
-        let stop = daemon::interrupted().context("cannot listen for SIGINT")?;
-        Ok(tokio::select! {
-            () = tokio::time::sleep(time) => false,
-            () = stop => true,
-        })
     })
 }
 

@@ -1,9 +1,9 @@
 //! The only place where the state changes. No clock, no terminal.
 
 mod navigate;
+mod snapshot;
 mod sort;
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use crossterm::event::{KeyEvent, MouseButton, MouseEvent, MouseEventKind};
@@ -13,17 +13,14 @@ use super::action::{Action, Effect, Motion, Play};
 use super::chooser::{self, Choose};
 use super::command::CommandLine;
 use super::cursor::moved;
-use super::history::Point;
 use super::keys::{self, Mode};
-use super::order;
 use super::preset;
 use super::prompt::{Edit, Prompt};
 use super::screen;
-use super::state::{FeedState, Focus, Identity, Listed, State};
+use super::state::{FeedState, Focus, Listed, State};
 use super::tabs;
 use super::view::View;
 use crate::query::Filter;
-use crate::snapshot::{Connection, Snapshot};
 
 /// Intervals that `+` and `-` step through, milliseconds.
 const INTERVALS_MS: [u64; 9] = [100, 200, 500, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000];
@@ -73,7 +70,7 @@ pub(crate) fn update(state: &mut State, action: Action) -> Effect {
         }
     }
     match action {
-        Action::Snapshot(snapshot) => take(state, snapshot),
+        Action::Snapshot(snapshot) => snapshot::take(state, snapshot),
         Action::FeedLost(cause) => {
             let tries = if let FeedState::Lost { tries, .. } = state.feed {
                 tries.saturating_add(1)
@@ -175,7 +172,7 @@ pub(crate) fn update(state: &mut State, action: Action) -> Effect {
         Action::Freeze => {
             state.frozen = !state.frozen;
             if let Some(snapshot) = state.kept_back.take() {
-                show(state, snapshot);
+                snapshot::show(state, snapshot);
             }
         }
         Action::Slower => return interval(state, |now| INTERVALS_MS.into_iter().find(|ms| *ms > now)),
@@ -212,90 +209,6 @@ pub(crate) fn update(state: &mut State, action: Action) -> Effect {
         Action::Prefix(_) | Action::Nothing => return effect,
     }
     effect
-}
-
-/// A snapshot from the feed.
-fn take(state: &mut State, snapshot: Arc<Snapshot>) {
-    let before = state.kept_back.as_ref().or(state.snapshot.as_ref());
-    let repeated =
-        before.is_some_and(|before| before.tick == snapshot.tick && before.at_ns == snapshot.at_ns);
-    let was_lost = !matches!(state.feed, FeedState::Live);
-    state.feed = FeedState::Live;
-    if repeated {
-        // The screen asks more often than the agent ticks.
-        if was_lost {
-            state.follow();
-        }
-        return;
-    }
-    state.pulse.push(before.map(|before| &**before), &snapshot);
-    if state.frozen && state.snapshot.is_some() {
-        remember(state, &snapshot);
-        state.kept_back = Some(snapshot);
-    } else {
-        show(state, snapshot);
-    }
-}
-
-/// Puts a snapshot on the screen.
-fn show(state: &mut State, snapshot: Arc<Snapshot>) {
-    // It only grows: columns that come and go with single connections are a nuisance.
-    state.widest = order::widest(state.widest, &snapshot);
-    navigate::refresh_finding(state, &snapshot);
-    state.snapshot = Some(Arc::clone(&snapshot));
-    state.rearrange();
-    remember(state, &snapshot);
-    if let Some(opened) = &mut state.opened {
-        match find(&snapshot, &Identity::of(&opened.connection)) {
-            Some(connection) => (opened.connection, opened.closed) = (Arc::clone(connection), false),
-            None => opened.closed = true,
-        }
-    }
-    scroll_to(state, usize::from(state.scroll));
-}
-
-/// Takes a snapshot into the memory that sparklines and charts are drawn from, shown or kept back.
-fn remember(state: &mut State, snapshot: &Arc<Snapshot>) {
-    let shown = state
-        .snapshot
-        .as_ref()
-        .is_some_and(|shown| Arc::ptr_eq(shown, snapshot));
-    let rows: &[u32] = if shown { &state.rows } else { &[] };
-    let connection = |index: &u32| {
-        snapshot
-            .connections
-            .get(*index as usize)
-            .map(|connection| &**connection)
-    };
-    let height = usize::from(state.overview().rows.height);
-    let page = state.table.offset..(state.table.offset + height).min(rows.len());
-    let seen = rows.get(page).unwrap_or_default();
-    let near = rows.get(state.table.offset.min(rows.len())..).unwrap_or_default();
-    state.history.push(
-        snapshot,
-        seen.iter().filter_map(connection),
-        near.iter().chain(rows).filter_map(connection),
-    );
-    let Some(opened) = &mut state.opened else { return };
-    let identity = Identity::of(&opened.connection);
-    if let Some(connection) = find(snapshot, &identity) {
-        opened.closeup.push(Point::of(connection, snapshot));
-    }
-    // What was asked for before another connection was opened may still be on its way.
-    if state
-        .watched
-        .as_ref()
-        .is_some_and(|watched| identity.is_watched(watched))
-    {
-        opened.closeup.absorb(&snapshot.samples);
-    }
-}
-
-fn find<'a>(snapshot: &'a Snapshot, identity: &Identity) -> Option<&'a Arc<Connection>> {
-    snapshot
-        .connections
-        .iter()
-        .find(|connection| identity.is(connection))
 }
 
 fn go(state: &mut State, motion: Motion) {

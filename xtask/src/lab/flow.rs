@@ -22,6 +22,7 @@ use anyhow::{Context, Result, anyhow, bail};
 
 pub use pattern::{Method, Part, Pattern};
 pub use report::{Reading, Report, TcpInfo};
+pub use socket::option;
 pub use spec::{Family, FlowSpec, WorkerSpec};
 pub use worker::run as run_worker;
 

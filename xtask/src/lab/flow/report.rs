@@ -67,6 +67,9 @@ pub struct Reading {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TcpInfo {
     pub state: u8,
+    pub options: u8,
+    pub snd_wscale: u8,
+    pub rcv_wscale: u8,
     pub snd_mss: u32,
     pub unacked: u32,
     pub rtt_us: u32,
@@ -105,6 +108,9 @@ impl TcpInfo {
         let u64_at = |at: usize| u64::from_ne_bytes(raw[at..at + 8].try_into().unwrap_or_default());
         Ok(Self {
             state: raw[0],
+            options: raw[5],
+            snd_wscale: raw[6] & 0x0f,
+            rcv_wscale: raw[6] >> 4,
             snd_mss: u32_at(16),
             unacked: u32_at(24),
             rtt_us: u32_at(68),

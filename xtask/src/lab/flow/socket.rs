@@ -90,7 +90,8 @@ fn new(spec: &SocketSpec, family: Family) -> Result<OwnedFd> {
     Ok(socket)
 }
 
-fn option(socket: &OwnedFd, level: libc::c_int, name: libc::c_int, value: i32) -> io::Result<()> {
+/// Sets an option of a socket that is a number.
+pub fn option(socket: &impl AsRawFd, level: libc::c_int, name: libc::c_int, value: i32) -> io::Result<()> {
     // SAFETY: the kernel reads the four bytes of a live i32.
     let set = unsafe {
         libc::setsockopt(

@@ -10,6 +10,7 @@ use anyhow::{Context as _, Result, ensure};
 use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, connect, ipproto, listen, socket_with};
 
 use super::bench::{Bench, LOOK, Wanted, release, value, well_set};
+use crate::lab::flow::option;
 use crate::lab::netns::NetNs;
 
 pub fn run(bench: &mut Bench<'_>) -> Result<()> {
@@ -259,18 +260,7 @@ fn listening_at(at: SocketAddr, backlog: i32, fastopen: Option<i32>) -> Result<T
     rustix::net::sockopt::set_socket_reuseaddr(&socket, true)?;
     bind(&socket, &at).with_context(|| format!("cannot bind {at}"))?;
     if let Some(queue) = fastopen {
-        let len = size_of::<libc::c_int>() as libc::socklen_t;
-        // SAFETY: the socket is open, and the number lives over the call.
-        let set = unsafe {
-            libc::setsockopt(
-                socket.as_raw_fd(),
-                libc::IPPROTO_TCP,
-                libc::TCP_FASTOPEN,
-                (&raw const queue).cast(),
-                len,
-            )
-        };
-        ensure!(set == 0, "TCP_FASTOPEN: {}", std::io::Error::last_os_error());
+        option(&socket, libc::IPPROTO_TCP, libc::TCP_FASTOPEN, queue).context("TCP_FASTOPEN")?;
     }
     listen(&socket, backlog).context("cannot listen")?;
     Ok(socket.into())

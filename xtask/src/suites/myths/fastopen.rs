@@ -6,7 +6,8 @@ use std::os::fd::AsFd as _;
 use anyhow::{Context as _, Result};
 
 use super::Seen;
-use super::socket::{listener, options, send_with_syn, set};
+use super::socket::{listener, send_with_syn};
+use crate::lab::flow::{TcpInfo, option};
 use crate::lab::net::{Net, PathSpec, Side};
 
 const SYSCTL: &str = "net.ipv4.tcp_fastopen";
@@ -35,7 +36,7 @@ fn exchange(net: &Net) -> Result<bool> {
     let listener = listener(net)?;
     let address = listener.local_addr()?;
     // What a server must do beside the sysctl.
-    set(&listener, libc::IPPROTO_TCP, libc::TCP_FASTOPEN, 16).context("TCP_FASTOPEN")?;
+    option(&listener, libc::IPPROTO_TCP, libc::TCP_FASTOPEN, 16).context("TCP_FASTOPEN")?;
     let client = net
         .host(Side::Receiver)
         .enter(|| send_with_syn(address, b"ask"))?;
@@ -46,8 +47,7 @@ fn exchange(net: &Net) -> Result<bool> {
     let mut client = std::net::TcpStream::from(client);
     let mut answer = [0; 6];
     client.read_exact(&mut answer).context("no answer")?;
-    let (bits, ..) = options(client.as_fd())?;
-    Ok(bits & SYN_DATA != 0)
+    Ok(TcpInfo::of(client.as_fd())?.options & SYN_DATA != 0)
 }
 
 /// With and without them.

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 
 use anyhow::{Context as _, Result};
 
@@ -34,25 +34,6 @@ pub fn listener(net: &Net) -> Result<TcpListener> {
     let address = SocketAddr::new(net.address(Side::Sender, false), 0);
     net.host(Side::Sender)
         .enter(|| TcpListener::bind(address).context("cannot listen"))
-}
-
-/// An option of a socket as a number.
-pub fn set(socket: &impl AsRawFd, level: libc::c_int, name: libc::c_int, value: i32) -> io::Result<()> {
-    // SAFETY: the kernel reads the four bytes of a live i32.
-    let set = unsafe {
-        libc::setsockopt(
-            socket.as_raw_fd(),
-            level,
-            name,
-            (&raw const value).cast(),
-            size_of::<i32>() as u32,
-        )
-    };
-    if set == 0 {
-        Ok(())
-    } else {
-        Err(io::Error::last_os_error())
-    }
 }
 
 /// The congestion control of a socket.
@@ -111,24 +92,4 @@ pub fn send_with_syn(address: SocketAddr, data: &[u8]) -> Result<OwnedFd> {
         io::Error::last_os_error()
     );
     Ok(socket)
-}
-
-/// `tcpi_options` and the two window scales, sent and received (`struct tcp_info`, include/uapi/linux/tcp.h).
-pub fn options(socket: BorrowedFd<'_>) -> io::Result<(u8, u8, u8)> {
-    let mut raw = [0_u8; 8];
-    let mut len = raw.len() as libc::socklen_t;
-    // SAFETY: the kernel writes at most `len` bytes into the live buffer of that length.
-    let got = unsafe {
-        libc::getsockopt(
-            socket.as_raw_fd(),
-            libc::IPPROTO_TCP,
-            libc::TCP_INFO,
-            raw.as_mut_ptr().cast(),
-            &raw mut len,
-        )
-    };
-    if got != 0 {
-        return Err(io::Error::last_os_error());
-    }
-    Ok((raw[5], raw[6] & 0x0f, raw[6] >> 4))
 }

@@ -5,7 +5,7 @@ use std::os::fd::AsFd as _;
 use anyhow::{Context as _, Result};
 
 use super::Seen;
-use super::socket::{Pair, options};
+use super::socket::Pair;
 use crate::lab::flow::TcpInfo;
 use crate::lab::net::{HostSpec, Net, PathSpec, Side};
 
@@ -35,12 +35,12 @@ pub fn initrwnd_20_shrinks() -> Result<Seen> {
 /// `tcp_rmem` raised under a connection.
 pub fn the_scale_is_fixed() -> Result<Seen> {
     let net = Net::new(&PathSpec::delay(2.0))?;
-    let (_, _, before) = scales(&net)?;
+    let before = scale(&net)?;
     let pair = Pair::open(&net)?;
     net.host(Side::Receiver)
         .sysctl("net.ipv4.tcp_rmem", "4096 131072 67108864")?;
-    let (_, _, running) = options(pair.client.as_fd())?;
-    let (_, _, new) = scales(&net)?;
+    let running = TcpInfo::of(pair.client.as_fd())?.rcv_wscale;
+    let new = scale(&net)?;
     Ok(Seen::refuted(
         running == before && new > before,
         format!(
@@ -53,10 +53,10 @@ pub fn the_scale_is_fixed() -> Result<Seen> {
 /// The scale that a client asks for, by the largest buffer it may have.
 pub fn scale_7_has_an_end() -> Result<Seen> {
     let net = Net::new(&PathSpec::delay(2.0))?;
-    let (_, _, usual) = scales(&net)?;
+    let usual = scale(&net)?;
     net.host(Side::Receiver)
         .sysctl("net.ipv4.tcp_rmem", "4096 131072 33554432")?;
-    let (_, _, large) = scales(&net)?;
+    let large = scale(&net)?;
     let most = 65_535_u64 << usual;
     // 10 Gbit/s over 30 ms.
     let bdp = 37_500_000;
@@ -68,7 +68,8 @@ pub fn scale_7_has_an_end() -> Result<Seen> {
     ))
 }
 
-fn scales(net: &Net) -> Result<(u8, u8, u8)> {
+/// What a new connection's client asked for.
+fn scale(net: &Net) -> Result<u8> {
     let pair = Pair::open(net)?;
-    Ok(options(pair.client.as_fd())?)
+    Ok(TcpInfo::of(pair.client.as_fd())?.rcv_wscale)
 }
