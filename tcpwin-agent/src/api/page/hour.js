@@ -29,8 +29,9 @@ export async function hour(tick, draw = true) {
   }
 }
 
-/** Draws it, as wide as there is room. */
+/** Draws it, as wide as there is room; what was not told yet is not said to be nothing. */
 export function picture() {
+  if (asked.at_ns === -Infinity) return;
   const shown = bounds().filter((bound) => bound !== "none");
   const svg = byId("hour-picture");
   const width = svg.clientWidth || 600;
