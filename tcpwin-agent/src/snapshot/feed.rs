@@ -11,8 +11,9 @@ use tokio::sync::{broadcast, mpsc, oneshot, watch};
 
 use super::{Feed, FeedError, Mirror, Snapshot, TraceEvent, Watch};
 
-/// Events kept for readers that are behind.
-const EVENTS_KEPT: usize = 8_192;
+/// Events kept for readers that are behind: a second of 2,000 connections that open and close. A reader that does not read at all
+/// holds every one of them, and that of a close is some 2 KB.
+const EVENTS_KEPT: usize = 4_096;
 
 /// Requests that may wait for the loop.
 const REQUESTS_KEPT: usize = 64;

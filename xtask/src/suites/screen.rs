@@ -3,8 +3,11 @@
 
 mod tmux;
 
-use anyhow::{Result, ensure};
+use std::net::IpAddr;
 
+use anyhow::{Result, bail, ensure};
+
+use crate::lab::net::Side;
 use crate::lab::run::lay_out;
 use crate::lab::scenario::Scenario;
 use crate::lab::traffic::Traffic;
@@ -26,13 +29,14 @@ pub fn run(context: &Context, recorder: &mut Recorder) -> Result<()> {
     };
     let scenario = Scenario::named(SCENARIO)?;
     let (net, _beside) = lay_out(&scenario)?;
+    let peer = net.address(Side::Receiver, false);
     let flow = Traffic::start(&net, &scenario)?;
     let mut person = Person::sit_down(&program, flow, PROMPT)?;
     let top = format!("{} top", context.programs.tcpwin.display());
 
     find_and_fix(&mut person, &top)?;
     recorder.pass("finds the connection, reads why, copies the fix", "")?;
-    look_around(&mut person)?;
+    look_around(&mut person, peer)?;
     recorder.pass("goes from view to view and back", "")?;
     pull_and_push(&mut person)?;
     recorder.pass("survives a small screen and a stop", "")?;
@@ -62,14 +66,20 @@ fn find_and_fix(person: &mut Person, top: &str) -> Result<()> {
     person.sees("the table again", is_overview)
 }
 
-fn look_around(person: &mut Person) -> Result<()> {
+/// The lab gives each path addresses of its own.
+fn look_around(person: &mut Person, peer: IpAddr) -> Result<()> {
+    let IpAddr::V4(v4) = peer else {
+        bail!("{peer} is not IPv4");
+    };
+    let [a, b, c, _] = v4.octets();
+    let (address, prefix) = (peer.to_string(), format!("{a}.{b}.{c}.0/24"));
     person.type_text(":pee")?;
     person.keys(&["Tab", "Enter"])?;
     person.sees("peers", |screen| {
-        screen.contains("not moved") && screen.contains("10.77.0.0/24")
+        screen.contains("not moved") && screen.contains(&prefix)
     })?;
     person.keys(&["Right"])?;
-    person.sees("an address of the prefix", |screen| screen.contains("10.77.0.2"))?;
+    person.sees("an address of the prefix", |screen| screen.contains(&address))?;
     person.keys(&["Enter"])?;
     person.sees("the group's connections", |screen| screen.contains("peers ›"))?;
     person.keys(&["Escape", "7"])?;
